@@ -1,0 +1,242 @@
+"""The REST contract, and the card that lies beside every checkpoint.
+
+Every request model forbids unknown fields: a misspelt option is an error, never silently ignored, and nothing that a
+client sends can reach the engine's chat template.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+RetrieverName = Literal["none", "dense", "given"]
+
+
+class Schema(BaseModel):
+    """A frozen value that refuses unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Decoding(Schema):
+    """How the engine turns a prompt into text. The default is greedy and short."""
+
+    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
+    max_tokens: int = Field(default=32, ge=1, le=4096)
+    seed: int = 0
+    stop: tuple[str, ...] = Field(default=("\n",), max_length=4)
+
+
+class ArmOptions(Schema):
+    """One way of answering: checkpoint x retriever x top_k x prompt x decoding. The constant part of a request."""
+
+    checkpoint: str | None = None
+    """`name@version` that must answer; None takes the one being served."""
+    retriever: RetrieverName = "dense"
+    """`none`: closed book. `dense`: nearest passages. `given`: exactly the passages of `passage_ids`."""
+    top_k: int = Field(default=3, ge=1, le=50)
+    prompt: str | None = None
+    """Name of the prompt; None takes `passages` where passages are given and `closed_book` where there are none."""
+    decoding: Decoding = Decoding()
+
+
+class AnswerRequest(ArmOptions):
+    """`POST /v1/answers` and `POST /v1/prompts`."""
+
+    question: str = Field(min_length=1, max_length=8192)
+    collection: str = "default"
+    passage_ids: tuple[int, ...] = Field(default=(), max_length=50)
+    """With `retriever: given`, the chunks to put into the prompt, best first."""
+    include_prompt: bool = False
+    """Return the messages that were sent to the engine."""
+
+    @model_validator(mode="after")
+    def _passage_ids_go_with_given(self) -> AnswerRequest:
+        if bool(self.passage_ids) != (self.retriever == "given"):
+            raise ValueError("passage_ids goes with retriever 'given', and 'given' needs at least one passage id")
+        if not self.question.strip():
+            raise ValueError("question is blank")
+        return self
+
+
+class Message(Schema):
+    """One chat message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Passage(Schema):
+    """A chunk returned for a question."""
+
+    label: int = Field(ge=1)
+    """The number under which the prompt shows it."""
+    id: int
+    document_id: str
+    title: str
+    source: str
+    text: str
+    start: int
+    """Character offset of the passage in the document's text."""
+    end: int
+    score: float
+    """Cosine similarity with the question, -1 to 1; 1 where the passage was given."""
+
+
+class Citation(Schema):
+    """A span of a passage that the answer rests on."""
+
+    label: int
+    passage_id: int
+    document_id: str
+    title: str
+    source: str
+    quote: str
+    start: int
+    """Character offset of the quote in the document's text."""
+    end: int
+    method: Literal["marker", "verbatim"]
+    """`marker`: the model wrote [n]. `verbatim`: the answer's words stand in the passage."""
+
+
+class Usage(Schema):
+    """Tokens, as the engine counted them."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Timing(Schema):
+    """Milliseconds spent on one answer."""
+
+    retrieve_ms: float
+    generate_ms: float
+    total_ms: float
+
+
+class Prompt(Schema):
+    """The final prompt of a request, before generation: `POST /v1/prompts`."""
+
+    messages: tuple[Message, ...]
+    prompt: str
+    """Name and version of the template, e.g. `passages@1`."""
+    passages: tuple[Passage, ...]
+    dropped_passages: int = 0
+    """How many of the retrieved passages did not fit into the model's context."""
+
+
+class Answer(Schema):
+    """The answer to one question, with all that is needed to produce it again."""
+
+    id: str
+    question: str
+    answer: str
+    citations: tuple[Citation, ...]
+    passages: tuple[Passage, ...]
+    checkpoint: str
+    retriever: RetrieverName
+    prompt: str
+    collection: str
+    index_generation: int | None
+    """The generation of the index that was searched; None where none was."""
+    finish_reason: str
+    usage: Usage
+    timing: Timing
+    messages: tuple[Message, ...] | None = None
+    """What was sent to the engine, where `include_prompt` asked for it."""
+
+
+class ChunkView(Schema):
+    """A chunk as `GET /v1/documents/{id}` shows it."""
+
+    id: int
+    text: str
+    start: int
+    end: int
+    tokens: int
+
+
+class DocumentView(Schema):
+    """A document in the index."""
+
+    id: str
+    collection: str
+    title: str
+    source: str
+    content_hash: str
+    characters: int
+    chunk_count: int
+    effective: date | None
+    authority: int
+    indexed: datetime
+
+
+class DocumentDetail(DocumentView):
+    """A document with its text and its chunks."""
+
+    text: str
+    chunks: tuple[ChunkView, ...]
+
+
+class DocumentPage(Schema):
+    """`GET /v1/documents`: one page, in the order of ids."""
+
+    documents: tuple[DocumentView, ...]
+    total: int
+    next_cursor: str | None
+
+
+class Health(Schema):
+    """`GET /healthz`."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(Schema):
+    """`GET /readyz`: what is served. 503 with a problem where something is missing."""
+
+    status: Literal["ready"] = "ready"
+    checkpoint: str
+    engine_url: str
+    embedder: str
+    collections: dict[str, int]
+    """Collection to the generation of its index."""
+
+
+class Problem(BaseModel):
+    """An error as RFC 9457 describes it (`application/problem+json`)."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    instance: str | None = None
+    request_id: str | None = None
+    errors: list[dict[str, object]] | None = None
+
+
+class CheckpointCard(Schema):
+    """`checkpoint.json`, beside the weights: what they are and where they come from."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    version: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    base: str | None = None
+    """The checkpoint it was trained from, or the file it was made from."""
+    recipe: str | None = None
+    created: datetime
+    weights_hash: str
+    """SHA-256 of the weights file."""
+    documents_hash: str | None = None
+    """The documents whose facts it was trained on (see `corpus.schema.documents_hash`)."""
+    training_hash: str | None = None
+    """SHA-256 of the training rows."""
+    training_seconds: float | None = None
+    training_peak_bytes: int | None = None
+    settings: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """`name@version`."""
+        return f"{self.name}@{self.version}"

@@ -1,0 +1,36 @@
+"""The command `openbook`: the commands of the three packages, each loaded when it is called."""
+
+from __future__ import annotations
+
+import click
+
+import terminal
+
+COMMANDS = {
+    "ingest": ("indexer.cli:ingest", "Add documents to the index, or bring changed ones up to date."),
+    "documents": ("indexer.cli:documents", "List, show and delete the documents of the index."),
+    "search": ("indexer.cli:search", "Show the passages nearest to a question, without a language model."),
+    "serve": ("app.cli:serve", "Start the engine and the REST API."),
+    "ask": ("app.cli:ask", "Ask a running server a question; print the answer with its sources."),
+    "checkpoints": ("app.cli:checkpoints", "List the checkpoints that can be served."),
+    "finetune": ("experiments.cli:finetune", "Train the fine-tuned checkpoint that an experiment names."),
+    "experiment": ("experiments.cli:experiment", "Run and list experiments."),
+    "report": ("experiments.cli:report", "Write the report of a finished run again."),
+    "corpus": ("experiments.cli:corpus", "Write a corpus of an invented world."),
+    "bench": ("experiments.cli:bench", "Measure Openbook against a named baseline."),
+}
+
+
+@click.group(cls=terminal.LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="openbook")
+def cli() -> None:
+    """Answer questions from your documents, and measure whether fine-tuning would have served you better."""
+
+
+def main() -> None:
+    """Run the command line."""
+    terminal.run(cli)
+
+
+if __name__ == "__main__":
+    main()
