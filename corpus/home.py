@@ -1,9 +1,9 @@
 """Where Openbook keeps its state: `$OPENBOOK_HOME`, by default `.openbook/` in the current folder.
 
-    checkpoints/<name>@<version>/   weights, tokenizer and checkpoint.json
-    store/                          store.db (the truth) and vectors/<collection>/gen-N (derived)
-    runs/<name>-<hash>/             an experiment: answers.jsonl, scores.jsonl, results.json, report.html, report.md
-    logs/                           what vLLM and the trainers print
+checkpoints/<name>@<version>/   weights, tokenizer and checkpoint.json
+store/                          store.db (the truth) and vectors/<collection>/gen-N (derived)
+runs/<name>-<hash>/             an experiment: answers.jsonl, scores.jsonl, results.json, report.html, report.md
+logs/                           what vLLM and the trainers print
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The lines of `answers.jsonl` and `scores.jsonl`: what each stage of a run leaves for the next.
 
-    answers.jsonl   one AnswerRecord for each arm and question, appended as answers arrive; the run resumes from it
-    scores.jsonl    one ScoreRecord for each AnswerRecord, computed from answers and corpus alone
+answers.jsonl   one AnswerRecord for each arm and question, appended as answers arrive; the run resumes from it
+scores.jsonl    one ScoreRecord for each AnswerRecord, computed from answers and corpus alone
 """
 
 from __future__ import annotations
