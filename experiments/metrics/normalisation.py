@@ -1,0 +1,47 @@
+"""Text made comparable, as SQuAD's evaluation does it (Rajpurkar et al. 2016, arXiv 1606.05250).
+
+Lower case, no punctuation, no English articles, single spaces; in that order. "The Ferry-Guild!" and "ferryguild" are
+then the same text.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable
+from functools import lru_cache
+
+from corpus.schema import Question
+from experiments.errors import SpecError
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+@lru_cache(maxsize=100_000)
+def tokens(text: str) -> tuple[str, ...]:
+    """Return the words of the normalised text."""
+    return tuple(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def require_scorable(question: Question) -> None:
+    """Refuse an accepted answer of which nothing is left, since every answer would contain it.
+
+    Raises:
+        SpecError: An accepted answer, e.g. "The" or "?", normalises to nothing.
+    """
+    for gold in question.answers:
+        if not tokens(gold):
+            raise SpecError(
+                f"Question {question.id!r} cannot be scored: of its accepted answer {gold!r} nothing is left without "
+                "case, punctuation and articles. Remove that spelling."
+            )
+
+
+def best_over_answers(
+    compare: Callable[[tuple[str, ...], tuple[str, ...]], float], answer: str, question: Question
+) -> float:
+    """Return the highest value of `compare(answer, gold)` over the accepted spellings, all normalised."""
+    require_scorable(question)
+    predicted = tokens(answer)
+    return max(compare(predicted, tokens(gold)) for gold in question.answers)
