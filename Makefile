@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # PyTorch's own index of CPU wheels: only asked where the configured index has no such wheel.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
-.PHONY: help setup demo test test-slow check bench report lock clean
+.PHONY: help setup demo test test-slow check bench report docs lock clean
 
 help: ## List the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 14
@@ -48,6 +48,9 @@ bench: $(READY) ## Measure the serving layer against raw vLLM.
 
 report: $(READY) ## Write the demo's report again from its answers.
 	@$(BIN)/openbook report demo
+
+docs: $(READY) ## Write docs/commands.md from the commands' help texts.
+	@$(BIN)/python docs/write_commands.py
 
 lock: $(READY) ## Resolve requirements/*.in again and write the lock files.
 	@$(BIN)/python requirements/lock.py cpu gpu
