@@ -1,0 +1,35 @@
+"""What the routes are given: the parts that one app was assembled from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+
+from app.answering import Answerer
+from app.engine import Engine
+from app.telemetry import Telemetry
+from indexer.index import Index
+
+
+@dataclass(frozen=True)
+class Services:
+    """The parts of one running app."""
+
+    index: Index
+    engine: Engine
+    answerer: Answerer
+    telemetry: Telemetry
+    checkpoint: str
+    """The label that answers where a request names none."""
+    engine_problem: Callable[[], str | None]
+    """Why the supervised engine cannot answer; None where nothing is known against it."""
+
+
+def _services(request: Request) -> Services:
+    return cast(Services, request.app.state.services)
+
+
+ServicesDep = Annotated[Services, Depends(_services)]

@@ -1,0 +1,147 @@
+"""Errors as RFC 9457 describes them (`application/problem+json`): the one place where an exception becomes a status."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Sequence
+from http import HTTPStatus
+from typing import Any, get_type_hints
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+import terminal
+from app.errors import AppError
+from app.schemas import Problem
+from corpus.errors import OpenbookError
+from indexer.errors import EmbedderError, NotFound, StoreError
+
+log = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+INDEXER_STATUS: tuple[tuple[type[OpenbookError], int], ...] = ((NotFound, 404), (StoreError, 503), (EmbedderError, 503))
+"""The indexer knows nothing of HTTP; its errors get their status here."""
+
+
+def install(app: FastAPI) -> None:
+    """Register the handlers of an app."""
+    app.add_exception_handler(OpenbookError, _on_openbook_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(HTTPException, _on_http_exception)
+
+
+def document(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI responses of a route that may fail with these statuses."""
+    schema = {"$ref": "#/components/schemas/Problem"}
+    content = {MEDIA_TYPE: {"schema": schema}}
+    return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
+
+
+def problem_response(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    """Return a problem as a response."""
+    body = problem.model_dump_json(exclude_none=True)
+    return Response(body, problem.status, media_type=MEDIA_TYPE, headers=headers)
+
+
+def internal_error(path: str, request_id: str) -> Response:
+    """Return the problem for an error that nobody foresaw; its cause is in the server's log alone."""
+    detail = f"An unexpected error. The server's log has it under the request id {request_id}."
+    title = HTTPStatus.INTERNAL_SERVER_ERROR.phrase
+    return problem_response(Problem(title=title, status=500, detail=detail, instance=path, request_id=request_id))
+
+
+async def _on_openbook_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, OpenbookError)
+    status = _status(error)
+    retry_after_s = error.retry_after_s if isinstance(error, AppError) else None
+    problem = Problem(
+        type=f"urn:openbook:{_kebab(type(error).__name__)}",
+        title=_spaced(type(error).__name__),
+        status=status,
+        detail=str(error),
+        instance=request.url.path,
+        request_id=request.state.request_id,
+    )
+    return problem_response(problem, {"retry-after": str(retry_after_s)} if retry_after_s else None)
+
+
+async def _on_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    phrase = HTTPStatus(error.status_code).phrase
+    detail = str(error.detail)
+    if detail == phrase:
+        detail = f"{phrase}: {request.method} {request.url.path}. /openapi.json lists what there is."
+    problem = Problem(
+        title=phrase,
+        status=error.status_code,
+        detail=detail,
+        instance=request.url.path,
+        request_id=request.state.request_id,
+    )
+    return problem_response(problem, dict(error.headers or {}))
+
+
+async def _on_invalid_request(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    model = _request_model(request)
+    errors = [_describe(entry, model) for entry in error.errors()]
+    is_json = all(entry["type"] != "json_invalid" for entry in error.errors())
+    problem = Problem(
+        type="urn:openbook:invalid-request",
+        title="Invalid request",
+        status=422 if is_json else 400,
+        detail=" ".join(f"{entry['field']}: {entry['message']}" for entry in errors),
+        instance=request.url.path,
+        request_id=request.state.request_id,
+        errors=errors,
+    )
+    return problem_response(problem)
+
+
+def _status(error: OpenbookError) -> int:
+    if isinstance(error, AppError):
+        return error.status
+    return next((status for kind, status in INDEXER_STATUS if isinstance(error, kind)), 500)
+
+
+def _request_model(request: Request) -> type[BaseModel] | None:
+    """Return the model that the route reads its input into."""
+    endpoint = getattr(request.scope.get("route"), "endpoint", None)
+    hints = get_type_hints(endpoint) if endpoint else {}
+    models = (hint for name, hint in hints.items() if name != "return" and isinstance(hint, type))
+    return next((model for model in models if issubclass(model, BaseModel)), None)
+
+
+def _describe(entry: dict[str, Any], model: type[BaseModel] | None) -> dict[str, object]:
+    """Return field path and message of one validation error, with the nearest name for an unknown field."""
+    where, *path = entry["loc"]
+    field = ".".join(str(part) for part in path) or str(where)
+    message = str(entry["msg"]).removeprefix("Value error, ")
+    if entry["type"] == "extra_forbidden":
+        known = _fields(model, path[:-1])
+        message = f"unknown field.{terminal.did_you_mean(str(path[-1]), known)} Known: {', '.join(known)}."
+    return {"field": field, "message": message}
+
+
+def _fields(model: type[BaseModel] | None, path: Sequence[str | int]) -> list[str]:
+    """Return the field names of the model that lies at `path` inside `model`."""
+    for part in path:
+        annotation = model.model_fields[str(part)].annotation if model and part in model.model_fields else None
+        model = annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+    return list(model.model_fields) if model else []
+
+
+def _words(name: str) -> Iterable[str]:
+    return re.findall(r"[A-Z][a-z]*", name)
+
+
+def _kebab(name: str) -> str:
+    return "-".join(_words(name)).lower()
+
+
+def _spaced(name: str) -> str:
+    return " ".join(_words(name)).capitalize()

