@@ -1,0 +1,100 @@
+"""Invented names: pronounceable, unique, and found by number without remembering the ones given before.
+
+A name is a number written in syllables, so two numbers never give one name: consonants and vowels alternate, which
+lets a name be read back in one way only.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+ONSETS = "B Br C D Dr F G Gr H J L M N P Pr R S St T Th Tr V W".split()
+VOWELS = "a e i o u".split()
+MIDDLES = "b d dr g l ld lv lm m mb n nd nn p r rd rl rr rv s st t th v".split()
+CODAS = "l ll m n nd r rd rn s sk th".split()
+
+PLACE_ONSETS = "B Br D Dr F G Gl H J K L M N P Pl R Sk St T Thr V W".split()
+PLACE_CODAS = "b d k l ll m n r s".split()
+PLACE_ENDINGS = "borough dale ford gate haven holm mouth ness port stow wick".split()
+
+ISLAND_MIDDLES = "d l ll m mm n nd r rr st th v".split()
+ISLAND_ENDINGS = "ay mar ney sey".split()
+
+
+class Order:
+    """The numbers 0 … size-1 in a scattered order, each once, in constant memory.
+
+    Position i holds (step·i + start) mod size. `step` has no divisor in common with `size`, so the order is a
+    permutation; it is about 0.6 of `size`, so neighbours lie far apart.
+    """
+
+    def __init__(self, size: int, chance: random.Random) -> None:
+        """Draw an order of `size` >= 1 numbers."""
+        self.size = size
+        self.start = chance.randrange(size)
+        self.step = max(1, int(size * chance.uniform(0.55, 0.65)))
+        while math.gcd(self.step, size) != 1:
+            self.step += 1
+
+    def __getitem__(self, position: int) -> int:
+        """Return the number at a position; positions beyond the size start again."""
+        return (self.step * position + self.start) % self.size
+
+
+class Syllables:
+    """All names of one pattern of parts, numbered from 0 to size-1."""
+
+    def __init__(self, *parts: Sequence[str]) -> None:
+        """Take the choices for each part, first part first."""
+        self.parts = parts
+        self.size = math.prod(len(part) for part in parts)
+
+    def __getitem__(self, number: int) -> str:
+        """Write a number as a name."""
+        chosen = []
+        for part in self.parts:
+            number, index = divmod(number, len(part))
+            chosen.append(part[index])
+        return "".join(chosen)
+
+
+class Names:
+    """A sequence of unique names: the short ones first, the long ones once those are used up."""
+
+    def __init__(self, short: Syllables, long: Syllables, chance: random.Random) -> None:
+        """Scatter both patterns with the same source of chance."""
+        self.patterns = [(pattern, Order(pattern.size, chance)) for pattern in (short, long)]
+
+    def __getitem__(self, position: int) -> str:
+        """Return the name at a position."""
+        for pattern, order in self.patterns:
+            if position < pattern.size:
+                return pattern[order[position]]
+            position -= pattern.size
+        raise IndexError("all names are used up")
+
+
+def family_names(chance: random.Random) -> Names:
+    """Return names such as Tolvan: 195,000 of two syllables, then 25 million of three."""
+    return Names(
+        Syllables(ONSETS, VOWELS, MIDDLES, VOWELS, CODAS),
+        Syllables(ONSETS, VOWELS, MIDDLES, VOWELS, MIDDLES, VOWELS, CODAS),
+        chance,
+    )
+
+
+def town_names(chance: random.Random) -> Names:
+    """Return names such as Druskhaven: 18,000 short ones, then two million long ones."""
+    return Names(
+        Syllables(PLACE_ONSETS, VOWELS, PLACE_CODAS, PLACE_ENDINGS),
+        Syllables(PLACE_ONSETS, VOWELS, MIDDLES, VOWELS, PLACE_CODAS, PLACE_ENDINGS),
+        chance,
+    )
+
+
+def island_name(chance: random.Random) -> str:
+    """Return a name such as Orlmar for the island itself."""
+    pattern = Syllables(["", *PLACE_ONSETS], VOWELS, ISLAND_MIDDLES, ISLAND_ENDINGS)
+    return pattern[chance.randrange(pattern.size)].capitalize()
