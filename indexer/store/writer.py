@@ -1,0 +1,117 @@
+"""The one writer of a store."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from sqlite3 import Connection
+
+from corpus.errors import UsageError
+from indexer.fingerprint import Fingerprint
+from indexer.store.database import connect, transaction
+from indexer.store.lock import writer_lock
+from indexer.store.records import NewVersion
+
+COLLECTION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def check_collection_name(name: str) -> None:
+    """Raise `UsageError` where a collection cannot have that name; a folder of the store gets it."""
+    if not COLLECTION_NAME.fullmatch(name):
+        raise UsageError(
+            f"A collection cannot be named {name!r}: up to 64 letters, digits, '.', '_' and '-', the first of them a "
+            "letter or a digit."
+        )
+
+
+class StoreWriter:
+    """Changes the store, one short transaction for each call. Made by `open_writer`, which holds the lock."""
+
+    def __init__(self, folder: Path, connection: Connection) -> None:
+        """Write through a connection whose process holds the lock."""
+        self.folder = folder
+        self.connection = connection
+
+    def add_collection(self, name: str, fingerprint: Fingerprint) -> None:
+        """Make an empty collection that is embedded with the given model."""
+        with transaction(self.connection, self.folder):
+            self.connection.execute(
+                "INSERT INTO collections (name, fingerprint) VALUES (?, ?)", (name, fingerprint.to_json())
+            )
+
+    def put(self, collection: str, versions: Iterable[NewVersion]) -> None:
+        """Make each version the current one of its document; all of them become visible at once."""
+        indexed = datetime.now(UTC).isoformat(timespec="seconds")
+        with transaction(self.connection, self.folder):
+            for version in versions:
+                self._put(collection, version, indexed)
+            self._count_revision(collection)
+
+    def delete(self, collection: str, document_ids: Sequence[str]) -> None:
+        """Remove documents with all their versions, chunks and embeddings; ids that are unknown change nothing."""
+        with transaction(self.connection, self.folder):
+            self.connection.executemany(
+                "DELETE FROM documents WHERE collection = ? AND id = ?", [(collection, id_) for id_ in document_ids]
+            )
+            self._count_revision(collection)
+
+    def point_to(self, collection: str, generation: int, revision: int) -> None:
+        """Make `generation` the one that readers load; it was built from `revision`."""
+        with transaction(self.connection, self.folder):
+            self.connection.execute(
+                "UPDATE collections SET generation = ?, published_revision = ? WHERE name = ?",
+                (generation, revision, collection),
+            )
+
+    def _put(self, collection: str, version: NewVersion, indexed: str) -> None:
+        execute = self.connection.execute
+        document = version.document
+        (key,) = execute(
+            "INSERT INTO documents (collection, id) VALUES (?, ?)"
+            " ON CONFLICT (collection, id) DO UPDATE SET id = excluded.id RETURNING key",
+            (collection, document.id),
+        ).fetchone()
+        version_key = execute(
+            "INSERT INTO versions (document, text, content_hash, title, effective, authority, supersedes, metadata,"
+            " source, source_hash, recipe, indexed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                key,
+                document.text,
+                document.content_hash,
+                document.title,
+                document.effective.isoformat() if document.effective else None,
+                document.authority,
+                document.supersedes,
+                json.dumps(document.metadata, ensure_ascii=False),
+                version.source,
+                version.source_hash,
+                version.recipe,
+                indexed,
+            ),
+        ).lastrowid
+        for chunk in version.chunks:
+            chunk_id = execute(
+                'INSERT INTO chunks (version, start, "end", tokens, text, text_hash) VALUES (?, ?, ?, ?, ?, ?)',
+                (version_key, chunk.start, chunk.end, chunk.tokens, chunk.text, chunk.text_hash),
+            ).lastrowid
+            execute("INSERT INTO embeddings (chunk, vector) VALUES (?, ?)", (chunk_id, chunk.vector))
+        execute("UPDATE documents SET version = ? WHERE key = ?", (version_key, key))
+
+    def _count_revision(self, collection: str) -> None:
+        self.connection.execute("UPDATE collections SET revision = revision + 1 WHERE name = ?", (collection,))
+
+
+@contextmanager
+def open_writer(folder: Path, wait_seconds: float) -> Iterator[StoreWriter]:
+    """Open the store in `folder` for writing.
+
+    Raises:
+        StoreLocked: another process writes to it.
+        StoreDamaged, StoreUnreachable: it cannot be opened.
+    """
+    with writer_lock(folder, wait_seconds), closing(connect(folder)) as connection:
+        yield StoreWriter(folder, connection)
