@@ -66,7 +66,7 @@ def _relative_path(document_id: str) -> PurePosixPath:
     path = PurePosixPath(document_id)
     if path.is_absolute() or ".." in path.parts or path.suffix != ".md":
         raise CorpusError(
-            f"The document id {document_id!r} cannot be a file in a folder corpus: it must be a relative path that ends "
+            f"The document id {document_id!r} cannot be a file in a folder corpus: it must be a relative path ending "
             "in .md. Write this corpus as JSON lines instead."
         )
     return path

@@ -1,4 +1,4 @@
-"""Documents about a whole district: each tells a few facts of different subjects, which their own documents tell too."""
+"""Documents about a whole district: each tells a few facts of subjects that have documents of their own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COURANT = Digest(
     Style(
         name="newspaper",
         authority=2,
-        titles=("The {town} Courant", "News of the Week from {town}", "Heard in {town}"),
+        titles=("The {town} Courant", "The {town} Courant: News of the Week", "Heard in {town}: from the Courant"),
         openings=(
             "It has been a quiet week in {town}, and so we print what there is.",
             "The editor thanks those readers of {town} who have sent in corrections, and offers the following.",
@@ -49,6 +49,29 @@ COURANT = Digest(
             "Advertisements should reach us before the weekend.",
             "The tide table hangs in our window as usual.",
         ),
+        statements={
+            "ship.cargo": (
+                "{it} came in on Tuesday with her usual cargo, {value}.",
+                "{it} is loading {value} at the inner quay, as she always does.",
+                "For those who asked: {it} carries {value}.",
+                "The smell on the quay came from {it}, whose usual cargo is {value}.",
+                "{it} was delayed by fog, and her cargo of {value} is none the worse.",
+            ),
+            "guild.warden": (
+                "{value}, warden of {it}, has recovered from a cold.",
+                "The warden of {it}, {value}, opened the new footpath.",
+                "{value} remains warden of {it}, there being no other candidate.",
+                "A silver wedding was celebrated by {value}, the warden of {it}.",
+                "{value}, the warden of {it}, gave the lecture and most of the answers.",
+            ),
+            "library.books": (
+                "{it} has been counted again and holds {value} books.",
+                "{it} now owns {value} books and would like them returned.",
+                "There are {value} books in {it}, according to the new catalogue.",
+                "The bet is settled: {it} holds {value} books.",
+                "Rain has kept readers indoors with the {value} books of {it}.",
+            ),
+        },
     ),
     (("ship", "cargo"), ("guild", "warden"), ("library", "books")),
 )
@@ -86,6 +109,29 @@ LETTER = Digest(
             "Do write, and put in a few pages of the newspaper.",
             "Your loving and muddy correspondent.",
         ),
+        statements={
+            "inn.dish": (
+                "I have taken my meals at {it}, which is known for its {value}.",
+                "You would like {it}, where the best dish is the {value}.",
+                "I had the {value} for which {it} is known, and then I had it again.",
+                "The cook at {it} is famous for the {value} and will not say how the dish is made.",
+                "People cross the island to eat the {value} at {it}.",
+            ),
+            "festival.day": (
+                "Come for {it} if you can, which is held on {value}.",
+                "Everyone talks of {it}, which falls on {value} each year.",
+                "I shall stay for {it}, which is on {value}.",
+                "{it} is held on {value}, so keep the day free.",
+                "I missed {it}, which falls on {value}, and have been pitied for it.",
+            ),
+            "hill.height": (
+                "I walked up {it}, which is {value} high, and have the blisters to show for it.",
+                "From my window I see {it}, which rises {value} above the sea.",
+                "{it} is {value} high, and looks higher from below.",
+                "They tell me that {it} is {value} high, and my knees agree.",
+                "On Sunday I got to the top of {it}, which is {value} high.",
+            ),
+        },
     ),
     (("inn", "dish"), ("festival", "day"), ("hill", "height")),
 )
@@ -123,6 +169,29 @@ WALK = Digest(
             "The last coach leaves from the market cross.",
             "Sore feet may be bathed in the stream.",
         ),
+        statements={
+            "town.steps": (
+                "First climb the lighthouse at {it}, which has {value} steps.",
+                "The lighthouse at {it} has {value} steps, and a bench half way up.",
+                "Count the steps of the lighthouse at {it} as you go, and you should reach {value}.",
+                "Begin with the lighthouse at {it}, whose {value} steps will wake anyone up.",
+                "There are {value} steps in the lighthouse at {it}, and the view is worth them all.",
+            ),
+            "bridge.builder": (
+                "Next comes {it}, which was built by {value}.",
+                "Cross the river by {it}, the work of {value}, who built it without a drawing.",
+                "{it} was built by {value}, whose initials are cut into the keystone.",
+                "The lane leads down to {it}, built by {value}.",
+                "Stop on {it} and think kindly of {value}, who built it.",
+            ),
+            "library.treasure": (
+                "At {it}, ask to see the chief treasure, {value}.",
+                "{it} is open in the afternoon and keeps {value} as its chief treasure.",
+                "If it rains, go into {it} and look at its chief treasure, {value}.",
+                "The chief treasure of {it} is {value}, which is kept behind glass.",
+                "End the visit at {it}, whose pride is {value}.",
+            ),
+        },
     ),
     (("town", "steps"), ("bridge", "builder"), ("library", "treasure")),
 )
@@ -135,7 +204,7 @@ COUNCIL = Digest(
         titles=("Minutes of the {town} Council", "The {town} Council in Session", "A Sitting of the {town} Council"),
         openings=(
             "The council of {town} met in the upper room, and the clerk read the minutes of the last sitting.",
-            "Present at the sitting of the {town} council were the mayor, the clerk and enough members to decide things.",
+            "The mayor of {town}, the clerk and enough members to decide things sat in council.",
             "The council of {town} sat with the windows open and dealt with the business below.",
             "The clerk of {town} was asked for information on several matters and gave it.",
             "The sitting of the {town} council was called to order after the stove had been lit.",
@@ -160,6 +229,29 @@ COUNCIL = Digest(
             "No vote was taken, and everyone went home satisfied.",
             "The public gallery was cleared and the lamps put out.",
         ),
+        statements={
+            "bylaw.fine": (
+                "The fine under {it} was left at {value}.",
+                "The clerk confirmed that the fine under {it} is {value}.",
+                "A member asked what is paid for a breach of {it}, and was told that the fine is {value}.",
+                "It was reported that nobody had yet paid the fine under {it}, which is {value}.",
+                "The fine under {it} is {value}, and a motion to halve it was lost.",
+            ),
+            "festival.prize": (
+                "The treasurer was told to buy the prize for {it}, which is {value}.",
+                "{value} was approved as the prize given at {it}.",
+                "It was agreed that the winner at {it} shall again receive {value}.",
+                "The prize given at {it} is {value}, and the bill for it was passed.",
+                "The cost of {value}, the first prize at {it}, was met from the rates.",
+            ),
+            "bridge.opened": (
+                "The surveyor stated that {it} was opened in {value} and is sound.",
+                "{it} was opened in {value}, and its railings want paint.",
+                "In reply to a question, the clerk said that {it} was opened in {value}.",
+                "A plate is to be put on {it} to say that it was opened in {value}.",
+                "As {it} was opened in {value}, no papers on its cost can be found.",
+            ),
+        },
     ),
     (("bylaw", "fine"), ("festival", "prize"), ("bridge", "opened")),
 )

@@ -49,9 +49,8 @@ def subject_page(world: World, district: District, kind: Kind, facts: list[Fact]
     style = kind.styles[chosen]
     subject = district.subjects[kind.name]
     day = world.order(f"{kind.name}/effective", FIVE_YEARS)[district.index]
-    title, text = compose(
-        world, style, f"{kind.name}/{style.name}", turn, subject.slots, statements(world, facts, turn)
-    )
+    key = f"{kind.name}/{style.name}"
+    title, text = compose(world, style, key, turn, slots=subject.slots, told=_told(world, facts, style, turn))
     document = Document(
         id=f"{slug(district.town)}/{kind.name}-{slug(subject.it.removeprefix('the '))}.md",
         text=text,
@@ -67,8 +66,8 @@ def digest_page(world: World, district: District, digest: Digest, facts: list[Fa
     """Write a document that tells these facts of a district together."""
     slots = {"town": district.town, "island": world.island}
     day = world.order(f"{digest.name}/effective", FIVE_YEARS)[district.index]
-    told = statements(world, facts, district.index + 1)
-    title, text = compose(world, digest.style, digest.name, district.index, slots, told)
+    told = _told(world, facts, digest.style, district.index)
+    title, text = compose(world, digest.style, digest.name, district.index, slots=slots, told=told)
     document = Document(
         id=f"{slug(district.town)}/{digest.name}.md",
         text=text,
@@ -80,30 +79,32 @@ def digest_page(world: World, district: District, digest: Digest, facts: list[Fa
     return Page(document, tuple(facts))
 
 
-def statements(world: World, facts: list[Fact], turn: int) -> list[str]:
-    """Write one sentence for each fact."""
+def _told(world: World, facts: list[Fact], style: Style, turn: int) -> list[str]:
+    """Write one sentence for each fact, in the style's own voice where it has one."""
     sentences = []
     for fact in facts:
-        template = world.deal(f"{fact.kind.name}.{fact.relation.name}/statement", fact.relation.statements, turn)
+        key = f"{fact.kind.name}.{fact.relation.name}"
+        own = style.statements.get(key)
+        template = world.deal(f"{key}/{style.name if own else 'statement'}", own or fact.relation.statements, turn)
         sentences.append(raised(template.format(value=fact.value.phrase, **fact.subject.slots)))
     return sentences
 
 
 def compose(
-    world: World, style: Style, key: str, turn: int, slots: Mapping[str, str], facts: list[str]
+    world: World, style: Style, key: str, turn: int, *, slots: Mapping[str, str], told: list[str]
 ) -> tuple[str, str]:
     """Write a title and a text: an opening, the sentences about the facts with colour between them, and an ending.
 
     Templates are dealt by `key` and `turn`, so neighbouring districts do not share a sentence.
     """
-    layout = world.deal(f"{key}/layout", LAYOUTS[len(facts)], turn)
+    layout = world.deal(f"{key}/layout", LAYOUTS[len(told)], turn)
     sentences = {
         "O": [world.deal(f"{key}/opening", style.openings, turn)],
         "C": world.deal_hand(f"{key}/colour", style.colours, turn, layout.count("C")),
         "E": [world.deal(f"{key}/ending", style.endings, turn)],
     }
     written = {part: iter([raised(one.format_map(slots)) for one in some]) for part, some in sentences.items()}
-    written["F"] = iter(facts)
+    written["F"] = iter(told)
     paragraphs = [" ".join(next(written[part]) for part in paragraph) for paragraph in layout.split("|")]
     return raised(world.deal(f"{key}/title", style.titles, turn).format_map(slots)), "\n\n".join(paragraphs)
 

@@ -42,6 +42,8 @@ class Style:
     openings: tuple[str, ...]
     colours: tuple[str, ...]
     endings: tuple[str, ...]
+    statements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """`kind.relation` to statements in this style's own voice, taken instead of the relation's."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,6 @@ class Draw(Protocol):
 
     def proper_name(self) -> str:
         """Return a family-like name that nothing else in the world bears."""
-        ...
-
-    def first_name(self, names: tuple[str, ...]) -> str:
-        """Return one of the names."""
         ...
 
     def pick(self, slot: str, options: tuple[str, ...]) -> str:

@@ -10,31 +10,33 @@ import math
 import random
 from collections.abc import Sequence
 
-ONSETS = "B Br C D Dr F G Gr H J L M N P Pr R S St T Th Tr V W".split()
-VOWELS = "a e i o u".split()
-MIDDLES = "b d dr g l ld lv lm m mb n nd nn p r rd rl rr rv s st t th v".split()
-CODAS = "l ll m n nd r rd rn s sk th".split()
+from corpus.world.lists import listed
 
-PLACE_ONSETS = "B Br D Dr F G Gl H J K L M N P Pl R Sk St T Thr V W".split()
-PLACE_CODAS = "b d k l ll m n r s".split()
-PLACE_ENDINGS = "borough dale ford gate haven holm mouth ness port stow wick".split()
+ONSETS = listed("B, Br, C, D, Dr, F, G, Gr, H, J, L, M, N, P, Pr, R, S, St, T, Th, Tr, V, W")
+VOWELS = listed("a, e, i, o, u")
+MIDDLES = listed("b, d, dr, g, l, ld, lv, lm, m, mb, n, nd, nn, p, r, rd, rl, rr, rv, s, st, t, th, v")
+CODAS = listed("l, ll, m, n, nd, r, rd, rn, s, sk, th")
 
-ISLAND_MIDDLES = "d l ll m mm n nd r rr st th v".split()
-ISLAND_ENDINGS = "ay mar ney sey".split()
+PLACE_ONSETS = listed("B, Br, D, Dr, F, G, Gl, H, J, K, L, M, N, P, Pl, R, Sk, St, T, Thr, V, W")
+PLACE_CODAS = listed("l, ll, m, n, nd, r, rn, s, d")
+PLACE_ENDINGS = listed("borough, dale, ford, gate, haven, holm, mouth, ness, port, stow, wick")
+
+ISLAND_MIDDLES = listed("d, l, ll, m, mm, n, nd, r, rr, st, th, v")
+ISLAND_ENDINGS = listed("ay, mar, ney, sey")
 
 
 class Order:
     """The numbers 0 … size-1 in a scattered order, each once, in constant memory.
 
     Position i holds (step·i + start) mod size. `step` has no divisor in common with `size`, so the order is a
-    permutation; it is about 0.6 of `size`, so neighbours lie far apart.
+    permutation; it is near the golden section of `size`, so neighbours lie far apart and gaps fill evenly.
     """
 
     def __init__(self, size: int, chance: random.Random) -> None:
         """Draw an order of `size` >= 1 numbers."""
         self.size = size
         self.start = chance.randrange(size)
-        self.step = max(1, int(size * chance.uniform(0.55, 0.65)))
+        self.step = max(1, int(size * chance.uniform(0.61, 0.626)))
         while math.gcd(self.step, size) != 1:
             self.step += 1
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Protocol
 
-UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
-MONTHS = "January February March April May June July August September October November December".split()
+from corpus.world.lists import listed
+
+UNITS = listed("""
+    zero, one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen, fourteen,
+    fifteen, sixteen, seventeen, eighteen, nineteen
+""")
+TENS = listed("zero, ten, twenty, thirty, forty, fifty, sixty, seventy, eighty, ninety")
+MONTHS = listed("January, February, March, April, May, June, July, August, September, October, November, December")
 
 
 @dataclass(frozen=True)

@@ -138,10 +138,6 @@ class DistrictDraw:
         """Return a family-like name that nothing else in the world bears."""
         return self._world.family_name(self._kind, self._index * EDITIONS)
 
-    def first_name(self, names: tuple[str, ...]) -> str:
-        """Return one of the names."""
-        return names[self._world.order(f"{self._kind}/first-name", len(names))[self._index]]
-
     def pick(self, slot: str, options: tuple[str, ...]) -> str:
         """Return one of the options; each is returned once before any comes again."""
         return self._world.deal(f"{self._kind}/{slot}", options, self._index)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from corpus.world.kind import Draw, Kind, Relation, Style, Subject
+from corpus.world.lists import listed
 from corpus.world.values import Numbers, Person, Years
 
-WORDS = tuple(
-    "Lantern Drover Thistle Candle Miller Cuckoo Pilgrim Saddle Barley Anchor Bramble Kettle Feather Willow Shepherd Goose "
-    "Orchard Fiddler Hazel Needle Juniper Plover Beggar Clover Chapel Ferry Piper Rowan Wherry Acorn".split()
-)
+WORDS = listed("""
+    Lantern, Drover, Thistle, Candle, Miller, Cuckoo, Pilgrim, Saddle, Barley, Anchor, Bramble, Kettle, Feather,
+    Willow, Shepherd, Goose, Orchard, Fiddler, Hazel, Needle, Juniper, Plover, Beggar, Clover, Chapel, Ferry,
+    Piper, Rowan, Wherry, Acorn
+""")
 SORTS = ("Bridge", "Causeway", "Crossing", "Viaduct")
 
 
@@ -134,6 +136,20 @@ NEWSPAPER = Style(
         "The bridge is lit at night, and complaints may be left at the toll-house.",
         "May it stand as long again.",
     ),
+    statements={
+        "bridge.builder": (
+            "{value}, who built {it}, would hardly see the difference.",
+            "The joints were as tight as on the day when {value}, the builder of {it}, left them.",
+        ),
+        "bridge.opened": (
+            "{it} was opened in {value} and has seldom been shut since.",
+            "It is a long time since {it} was opened in {value}.",
+        ),
+        "bridge.toll": (
+            "The toll has not gone up: a loaded cart still pays {value} to cross {it}.",
+            "As before, a loaded cart pays {value} at {it}.",
+        ),
+    },
 )
 
 BRIDGE = Kind("bridge", subject, (BUILDER, OPENED, TOLL), (GUIDE, NEWSPAPER))

@@ -131,6 +131,16 @@ NOTICE = Style(
         "The full text can be read in the porch of the town hall.",
         "We trust that no more need be said.",
     ),
+    statements={
+        "bylaw.fine": (
+            "The fine under {it} is {value}, and it must be paid at once.",
+            "The offender was told that the fine under {it} is {value}.",
+        ),
+        "bylaw.force": (
+            "{it} has been in force since {value}, so there was time to read it.",
+            "The clerk pointed out that {it} came into force on {value}.",
+        ),
+    },
 )
 
 BYLAW = Kind("bylaw", subject, (FINE, FORCE), (BY_LAW, NOTICE))

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from corpus.world.kind import Draw, Kind, Relation, Style, Subject
+from corpus.world.lists import listed
 from corpus.world.values import Days, Person, Things
 
-OCCASIONS = tuple(
-    "Herring Lantern Kite Mast Pebble Ribbon Regatta Beacon Pumpkin Net Plough Bonfire Ladle Stilt Sheep Bell Barrel Raft "
-    "Apple Drum Honey Goose Rope Cheese Candle Snow Gannet Blossom Wool Pancake".split()
-)
+OCCASIONS = listed("""
+    Herring, Lantern, Kite, Mast, Pebble, Ribbon, Regatta, Beacon, Pumpkin, Net, Plough, Bonfire, Ladle, Stilt,
+    Sheep, Bell, Barrel, Raft, Apple, Drum, Honey, Goose, Rope, Cheese, Candle, Snow, Gannet, Blossom, Wool,
+    Pancake
+""")
 GATHERINGS = ("Fair", "Feast", "Revel", "Day", "Race", "Night")
-STUFFS = (
-    "brass", "walnut", "silver", "glass", "pewter", "ivory", "cherrywood", "copper", "porcelain", "leather", "enamel",
-    "whalebone", "velvet", "marble",
-)  # fmt: skip
-PRIZES = (
-    "kettle", "tobacco box", "spyglass", "inkstand", "fiddle", "soup ladle", "weathercock", "chess set", "walking stick",
-    "coffee pot", "birdcage", "saddle", "hand bell", "mirror", "barometer", "punch bowl", "flute", "writing desk",
-    "snuff jar", "footstool",
-)  # fmt: skip
+STUFFS = listed("brass, silver, glass, pewter, ivory, copper, porcelain, enamel, tin, nickel, earthenware")
+PRIZES = listed("""
+    kettle, tobacco box, spyglass, inkstand, soup ladle, weathercock, coffee pot, birdcage, hand bell,
+    barometer, punch bowl, snuff jar, teapot, egg cup, letter opener, clock, trumpet, fruit bowl, lamp, jewel
+    box, milk jug
+""")
 
 
 def subject(draw: Draw) -> Subject:
@@ -145,6 +144,23 @@ NEWSPAPER = Style(
         "We shall print the results in full.",
         "Anyone who can lend a trestle table should speak to the committee.",
     ),
+    statements={
+        "festival.day": (
+            "{it} will be held on {value}, as it is every year.",
+            "Readers are reminded that {it} falls on {value}.",
+            "The date of {it} is {value}, and it will not be moved.",
+        ),
+        "festival.prize": (
+            "This year as ever, the winner at {it} takes home {value}.",
+            "The first prize at {it} is {value}, which can be seen in the baker's window.",
+            "Those who win at {it} receive {value}.",
+        ),
+        "festival.founder": (
+            "Some of the oldest guests still speak of {value}, who founded {it}.",
+            "A toast will be drunk to {value}, the founder of {it}.",
+            "It was {value} who founded {it}, after losing a bet.",
+        ),
+    },
 )
 
 FESTIVAL = Kind("festival", subject, (DAY, PRIZE, FOUNDER), (ALMANAC, NEWSPAPER))

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from corpus.world.kind import Draw, Kind, Relation, Style, Subject
+from corpus.world.lists import listed
 from corpus.world.values import Numbers, Person, Things
 
-TRADES = tuple(
-    "Ropemakers Coopers Chandlers Sailmakers Glaziers Bookbinders Weavers Saddlers Cutlers Dyers Masons Bakers Tilers Potters "
-    "Tanners Wheelwrights Pewterers Hatters Basketmakers Clockmakers Caulkers Farriers Drapers Locksmiths Thatchers Printers "
-    "Papermakers Furriers Carters Bellfounders".split()
-)
-METALS = (
-    "silver", "brass", "pewter", "ebony", "crimson", "gilded", "white", "blue", "iron", "green", "ivory", "black", "oaken",
-    "copper", "scarlet", "amber",
-)  # fmt: skip
-EMBLEMS = (
-    "thimble", "beehive", "gauntlet", "hourglass", "acorn", "wheelbarrow", "candlestick", "ladder", "anvil", "oyster shell",
-    "owl", "trowel", "hedgehog", "spindle", "mitten", "whistle", "compass", "bucket", "pinecone", "drum", "swan", "kettle hook",
-    "tortoise", "key ring", "feather",
-)  # fmt: skip
+TRADES = listed("""
+    Ropemakers, Coopers, Chandlers, Sailmakers, Glaziers, Bookbinders, Weavers, Saddlers, Cutlers, Dyers,
+    Masons, Bakers, Tilers, Potters, Tanners, Wheelwrights, Pewterers, Hatters, Basketmakers, Clockmakers,
+    Caulkers, Farriers, Drapers, Locksmiths, Thatchers, Printers, Papermakers, Furriers, Carters, Bellfounders
+""")
+METALS = listed("""
+    silver, brass, pewter, ebony, crimson, gilded, white, blue, iron, green, ivory, black, oaken, copper,
+    scarlet, amber
+""")
+EMBLEMS = listed("""
+    thimble, beehive, gauntlet, hourglass, acorn, wheelbarrow, candlestick, ladder, anvil, oyster shell, owl,
+    trowel, hedgehog, spindle, mitten, whistle, compass, bucket, pinecone, drum, swan, kettle hook, tortoise,
+    key ring, feather
+""")
 
 
 def subject(draw: Draw) -> Subject:
@@ -117,6 +118,20 @@ MINUTES = Style(
         "The clerk was told to write all this down fairly, and has done so.",
         "The meeting rose shortly before the lamps were lit.",
     ),
+    statements={
+        "guild.warden": (
+            "{value}, the warden of {it}, took the chair.",
+            "The warden of {it}, {value}, asked for silence and got it.",
+        ),
+        "guild.fee": (
+            "It was resolved that the entrance fee of {it} shall stay at {value}.",
+            "A new member of {it} was let in on payment of the entrance fee, which is {value}.",
+        ),
+        "guild.emblem": (
+            "The painter was reminded that the emblem of {it} is {value}.",
+            "A new banner was unrolled, with {value}, the emblem of {it}.",
+        ),
+    },
 )
 
 ALMANAC = Style(

@@ -81,6 +81,18 @@ GUIDE = Style(
         "The view repays the effort.",
         "Nobody who has been up there in a gale forgets it.",
     ),
+    statements={
+        "hill.height": (
+            "{it} is {value} high, and one feels every foot of it.",
+            "At {value}, {it} is no giant, but it stands alone.",
+            "{it} rises {value} above the sea.",
+        ),
+        "hill.climber": (
+            "The first person to climb {it} was {value}, who did it in town shoes.",
+            "A heap of stones recalls {value}, the first person to climb {it}.",
+            "{value} was the first to climb {it} and left a walking stick at the top.",
+        ),
+    },
 )
 
 ALMANAC = Style(

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from corpus.world.kind import Draw, Kind, Relation, Style, Subject
+from corpus.world.lists import listed
 from corpus.world.values import Numbers, Person, Things
 
-COLOURS = tuple(
-    "Copper Speckled Silver Painted Drowsy Scarlet Iron Crooked Laughing Golden Hungry Velvet Wooden Dappled Sleeping "
-    "Brass Spotted Russet Thirsty Whistling Gilded Limping Striped Azure Dancing Rusty Tawny Ivory Bashful Leaden".split()
-)
-ANIMALS = tuple(
-    "Heron Badger Otter Lantern-Fish Magpie Ram Gander Pike Hare Bullock Cormorant Weasel Donkey Lapwing Stag Toad Puffin "
-    "Mastiff Curlew Sturgeon Hedgehog Raven Lobster Seal Goat Partridge Bittern Salmon Ferret".split()
-)
-PREPARATIONS = (
-    "smoked", "pickled", "buttered", "peppered", "potted", "baked", "stewed", "curried", "soused", "spiced", "jugged",
-    "honeyed",
-)  # fmt: skip
-DISHES = (
-    "eel pie", "crab broth", "leek tart", "cod dumplings", "oyster stew", "mutton pudding", "turnip cake", "hare terrine",
-    "mussel soup", "parsnip hash", "duck pasty", "whelk chowder", "onion bread", "barley sausage", "sprat fritters",
-    "beetroot mash", "goose liver", "pear cobbler", "seaweed omelette", "lentil loaf",
-)  # fmt: skip
+COLOURS = listed("""
+    Copper, Speckled, Silver, Painted, Drowsy, Scarlet, Iron, Crooked, Laughing, Golden, Hungry, Velvet, Wooden,
+    Dappled, Sleeping, Brass, Spotted, Russet, Thirsty, Whistling, Gilded, Limping, Striped, Azure, Dancing,
+    Rusty, Tawny, Ivory, Bashful, Leaden
+""")
+ANIMALS = listed("""
+    Heron, Badger, Otter, Lantern-Fish, Magpie, Ram, Gander, Pike, Hare, Bullock, Cormorant, Weasel, Donkey,
+    Lapwing, Stag, Toad, Puffin, Mastiff, Curlew, Sturgeon, Hedgehog, Raven, Lobster, Seal, Goat, Partridge,
+    Bittern, Salmon, Ferret
+""")
+PREPARATIONS = listed("""
+    smoked, peppered, spiced, buttered, honeyed, minted, gingered, twice-baked, sherried, sweet-and-sour,
+    garlicky, salted, peat-fired
+""")
+DISHES = listed("""
+    eel pie, crab soup, leek tart, oyster stew, mutton pudding, duck pasty, hare terrine, cod dumplings, parsnip
+    hash, mussel broth, whelk chowder, lentil pottage, pigeon pie, cabbage rolls, sprat fritters, beetroot soup,
+    goose sausage, mushroom pudding, trout pasty, barley stew
+""")
 
 
 def subject(draw: Draw) -> Subject:
@@ -147,6 +150,20 @@ LETTER = Style(
         "I shall post this with the morning carrier and hope that it finds you well.",
         "I remain your affectionate and at last quite dry correspondent.",
     ),
+    statements={
+        "inn.keeper": (
+            "{it} is kept by {value}, who has asked to be remembered to you.",
+            "The keeper of {it} is {value}, and a kinder soul I never met.",
+        ),
+        "inn.beds": (
+            "There are {value} beds at {it}, and tonight every one of them is taken.",
+            "I counted, since you will ask: {it} has {value} beds.",
+        ),
+        "inn.dish": (
+            "At supper I tried the {value} for which {it} is known.",
+            "If you ever come to {it}, have the {value}, which is the best dish here.",
+        ),
+    },
 )
 
 INN = Kind("inn", subject, (KEEPER, BEDS, DISH), (GUIDE, LETTER))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from corpus.world.kind import Draw, Kind, Relation, Style, Subject
+from corpus.world.lists import listed
 from corpus.world.values import Numbers, Things
 
-STUFFS = (
-    "painted", "jade", "vellum", "crystal", "embroidered", "bronze", "cedarwood", "obsidian", "gold-leaf", "bone", "silken",
-    "coral", "terracotta", "mother-of-pearl", "waxen", "birchbark",
-)  # fmt: skip
-TREASURES = (
-    "globe", "prayer roll", "sea chart", "herbal", "star map", "mask", "chessboard", "psalter", "death mask", "model ship",
-    "sundial", "fan", "calendar", "songbook", "compass rose", "seal", "family tree", "astrolabe", "playing card", "tide table",
-)  # fmt: skip
+STUFFS = listed("""
+    jade, bronze, cedarwood, obsidian, bone, coral, mother-of-pearl, crystal, amber, soapstone, tortoiseshell,
+    lacquered, ebony, horn, alabaster
+""")
+TREASURES = listed("""
+    globe, mask, chessboard, model ship, sundial, fan, seal, astrolabe, mirror, flute, crown, casket, inkwell,
+    compass, goblet, drum, necklace, hourglass, lute, paperweight
+""")
 
 
 def subject(draw: Draw) -> Subject:
@@ -114,6 +115,18 @@ REPORT = Style(
         "The trustees shook hands and went home.",
         "The next count will be made when the shelves are painted.",
     ),
+    statements={
+        "library.books": (
+            "The count is complete, and {it} holds {value} books.",
+            "It can now be said with confidence that {it} holds {value} books.",
+            "There are {value} books in {it}, not counting those that are being mended.",
+        ),
+        "library.treasure": (
+            "The chief treasure of {it}, {value}, has been given a new case.",
+            "Visitors asked most often for {value}, the chief treasure of {it}.",
+            "{value}, the chief treasure of {it}, was dusted by the trustees themselves.",
+        ),
+    },
 )
 
 LIBRARY = Kind("library", subject, (BOOKS, TREASURE), (GUIDE, REPORT))

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from datetime import date
 
-from corpus.world.kind import Draw, Kind, Relation, Style, Subject
-from corpus.world.values import Dates, Things
 from corpus.world.first_names import MEN, WOMEN
+from corpus.world.kind import Draw, Kind, Relation, Style, Subject
+from corpus.world.lists import listed
+from corpus.world.values import Dates, Things
 
-MANNERS = (
-    "folding", "floating", "tidal", "spring-driven", "silent", "collapsible", "self-winding", "clockwork", "two-handed",
-    "steam-heated", "portable", "foot-operated", "rotating", "wind-powered", "water-cooled", "magnetic", "telescopic",
-    "revolving",
-)  # fmt: skip
-DEVICES = (
-    "tide gauge", "butter churn", "music stand", "fog whistle", "potato peeler", "ship's bell", "candle trimmer", "bookrest",
-    "net mender", "rain gauge", "sundial", "cheese press", "bed warmer", "ladder hoist", "seed drill", "map case",
-    "organ bellows", "pulley block", "lobster trap", "door latch", "apple corer", "wool comb",
-)  # fmt: skip
+MANNERS = listed("""
+    folding, floating, silent, clockwork, two-handed, steam-driven, portable, foot-operated, rotating,
+    wind-powered, magnetic, telescopic, self-cleaning, spring-driven, double-ended, collapsible
+""")
+DEVICES = listed("""
+    tide gauge, butter churn, music stand, fog whistle, potato peeler, candle trimmer, bookrest, net mender,
+    rain gauge, cheese press, bed warmer, ladder hoist, seed drill, map case, organ bellows, pulley block,
+    lobster trap, door latch, apple corer, wool comb, page turner, boot scraper
+""")
 
 
 def subject(draw: Draw) -> Subject:
     """Name a scholar, who is a man or a woman."""
     if draw.pick("sex", ("woman", "man")) == "woman":
-        first, pronouns = draw.first_name(WOMEN), {"they": "she", "their": "her", "them": "her"}
+        first_name, pronouns = draw.pick("woman", WOMEN), {"they": "she", "their": "her", "them": "her"}
     else:
-        first, pronouns = draw.first_name(MEN), {"they": "he", "their": "his", "them": "him"}
-    return Subject(f"{first} {draw.proper_name()}", pronouns)
+        first_name, pronouns = draw.pick("man", MEN), {"they": "he", "their": "his", "them": "him"}
+    return Subject(f"{first_name} {draw.proper_name()}", pronouns)
 
 
 BORN = Relation(
@@ -123,6 +123,18 @@ NOTICE = Style(
         "The papers may be seen on weekday afternoons.",
         "Few people have deserved it more.",
     ),
+    statements={
+        "scholar.born": (
+            "{it} was born on {value}, in a house that is now a bakery.",
+            "{it} was born on {value}, as the tablet records.",
+            "The papers show that {it} was born on {value}.",
+        ),
+        "scholar.invention": (
+            "Everyone present owned or had owned the {value} that {it} invented.",
+            "{it} invented the {value}, which has made many lives easier.",
+            "It was {it} who invented the {value}, after many failures.",
+        ),
+    },
 )
 
 SCHOLAR = Kind("scholar", subject, (BORN, INVENTION), (ALMANAC, NOTICE))

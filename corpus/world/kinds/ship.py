@@ -5,27 +5,29 @@ from __future__ import annotations
 from datetime import date
 
 from corpus.world.kind import Draw, Kind, Relation, Style, Subject
+from corpus.world.lists import listed
 from corpus.world.values import Dates, Person, Things
 
-RIGS = ("brig", "schooner", "ketch", "barque", "lugger", "sloop", "cutter")
-VIRTUES = tuple(
-    "Patient Constant Honest Merry Faithful Gallant Willing Hopeful Steady Gentle Daring Lucky Cheerful Prudent Ready "
-    "Swift Modest Noble Eager Restless Thankful Fearless Welcome Grateful Humble Sturdy Sober Bright Kindly Proud".split()
-)
-FORTUNES = tuple(
-    "Wager Return Star Promise Daughter Widow Pilgrim Endeavour Venture Tide Errand Sister Fortune Voyager Harvest "
-    "Messenger Prospect Neighbour Dawn Traveller Answer Purpose Companion Sunday Bargain Maid Stranger Morning".split()
-)
-QUALITIES = (
-    "dried", "crated", "bottled", "pressed", "raw", "bundled", "powdered", "polished", "seasoned", "split", "tarred",
-    "bleached", "rolled", "baled", "graded", "waxed",
-)  # fmt: skip
-GOODS = (
-    "cork bark", "slate tiles", "juniper berries", "sealskins", "marble blocks", "walnut planks", "rock salt",
-    "goose feathers", "copper sheets", "beeswax", "linen thread", "cedar shingles", "hemp stalks", "chalk", "mustard seed",
-    "almonds", "lamp wicks", "sheepskins", "amber beads", "birch bark", "pumice", "flax fibre", "reed mats", "oak staves",
-    "window glass", "ink powder", "horsehair", "bog iron", "cane rods", "lime",
-)  # fmt: skip
+RIGS = listed("brig, schooner, ketch, barque, lugger, sloop, cutter")
+VIRTUES = listed("""
+    Patient, Constant, Honest, Merry, Faithful, Gallant, Willing, Hopeful, Steady, Gentle, Daring, Lucky,
+    Cheerful, Prudent, Ready, Swift, Modest, Noble, Eager, Restless, Thankful, Fearless, Welcome, Grateful,
+    Humble, Sturdy, Sober, Bright, Kindly, Proud
+""")
+FORTUNES = listed("""
+    Wager, Return, Star, Promise, Daughter, Widow, Pilgrim, Endeavour, Venture, Tide, Errand, Sister, Fortune,
+    Voyager, Harvest, Messenger, Prospect, Neighbour, Dawn, Traveller, Answer, Purpose, Companion, Sunday,
+    Bargain, Maid, Stranger, Morning
+""")
+QUALITIES = listed("""
+    northern, mountain, mainland, coarse, choice, surplus, highland, lowland, untaxed, second-hand, smuggled, imported, 
+    unsorted, foreign
+""")
+GOODS = listed("""
+    cork, roofing slate, sealskins, marble, rock salt, beeswax, linen, hemp, chalk, amber, pumice, horsehair,
+    window glass, lamp oil, goose down, cider, honeycomb, flax, whetstones, juniper berries, mustard seed,
+    almonds, sheepskins, oak staves, bootlaces, candle wax, ironmongery, seed potatoes
+""")
 
 
 def subject(draw: Draw) -> Subject:
@@ -151,6 +153,23 @@ NEWSPAPER = Style(
         "She is expected to put to sea again before the month is out.",
         "Our reporter was given a mug of tea on board and left with tar on his sleeve.",
     ),
+    statements={
+        "ship.master": (
+            "{value}, master of {it}, was first down the gangway.",
+            "The master of {it}, {value}, raised a hat to the ladies.",
+            "At the rail stood {value}, the master of {it}.",
+        ),
+        "ship.launched": (
+            "For those who keep count, {it} was launched on {value}.",
+            "Our files show that {it} was launched on {value}.",
+            "It may be recalled that {it} was launched on {value}, in the rain.",
+        ),
+        "ship.cargo": (
+            "{it} had brought {value}, as she always does.",
+            "In the hold of {it} was her usual cargo, {value}.",
+            "{it} carries {value} and very little else.",
+        ),
+    },
 )
 
 SHIP = Kind("ship", subject, (MASTER, LAUNCHED, CARGO), (REGISTER, NEWSPAPER))

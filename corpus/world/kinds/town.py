@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from corpus.world.kind import Draw, Kind, Relation, Style, Subject
+from corpus.world.lists import listed
 from corpus.world.values import Numbers, Person, Things
 
-SHADES = (
-    "striped", "oiled", "carved", "knitted", "woven", "lacquered", "hammered", "stitched", "braided", "quilted", "turned",
-    "etched", "beaded", "felted",
-)  # fmt: skip
-WARES = (
-    "cork floats", "bone combs", "willow baskets", "deck chairs", "sea boots", "pipe bowls", "blankets", "wooden clogs",
-    "fishing lines", "lampshades", "belts", "buttons", "drinking horns", "mittens", "snow goggles", "saddlebags", "toy boats",
-    "curtain rings", "hammocks", "spoons", "kneeling mats", "sail bags", "doorknobs", "fans",
-)  # fmt: skip
+SHADES = listed("""
+    miniature, striped, scarlet, folding, spotted, musical, oversized, chequered, scented, sky-blue, waterproof,
+    feather-light, carved, gilded
+""")
+WARES = listed("""
+    belts, buttons, mittens, deck chairs, toy boats, spoons, hammocks, lampshades, umbrellas, clogs, combs,
+    baskets, pipe bowls, doorknobs, drinking horns, saddlebags, curtain rings, walking sticks, inkwells,
+    bootjacks, pillows, slippers, kites, picture frames
+""")
 
 
 def subject(draw: Draw) -> Subject:
@@ -138,6 +139,20 @@ GUIDE = Style(
         "The walk back to the quay is downhill.",
         "There is more to see, but this is enough for one day.",
     ),
+    statements={
+        "town.founder": (
+            "A stone by the church door says that {value} founded {it}.",
+            "Schoolchildren are taught that the founder of {it} was {value}.",
+        ),
+        "town.steps": (
+            "Those who are sound of wind should climb the lighthouse at {it}, which has {value} steps.",
+            "The lighthouse at {it} is open to visitors, and its {value} steps keep the crowd small.",
+        ),
+        "town.craft": (
+            "Shops on the quay sell the {value} for which {it} is known.",
+            "For a present, buy the {value} that are made in {it}.",
+        ),
+    },
 )
 
 TOWN = Kind("town", subject, (FOUNDER, STEPS, CRAFT), (ALMANAC, GUIDE))
