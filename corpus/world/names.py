@@ -26,23 +26,33 @@ ISLAND_ENDINGS = listed("ay, mar, ney, sey")
 
 
 class Order:
-    """The numbers 0 … size-1 in a scattered order, each once, in constant memory.
+    """The numbers 0 … size-1 in a scattered order, each once.
 
-    Position i holds (step·i + start) mod size. `step` has no divisor in common with `size`, so the order is a
-    permutation; it is near the golden section of `size`, so neighbours lie far apart and gaps fill evenly.
+    Up to `SHUFFLED` numbers are shuffled. Beyond that position i holds (step·i + start) mod size, which takes no
+    memory: `step` has no divisor in common with `size`, so this is a permutation as well, and it is near the golden
+    section of `size`, so neighbours lie far apart.
     """
+
+    SHUFFLED = 50_000
 
     def __init__(self, size: int, chance: random.Random) -> None:
         """Draw an order of `size` >= 1 numbers."""
         self.size = size
-        self.start = chance.randrange(size)
-        self.step = max(1, int(size * chance.uniform(0.61, 0.626)))
-        while math.gcd(self.step, size) != 1:
-            self.step += 1
+        self._shuffled: list[int] = []
+        if size <= self.SHUFFLED:
+            self._shuffled = list(range(size))
+            chance.shuffle(self._shuffled)
+            return
+        self._start = chance.randrange(size)
+        self._step = int(size * chance.uniform(0.61, 0.626))
+        while math.gcd(self._step, size) != 1:
+            self._step += 1
 
     def __getitem__(self, position: int) -> int:
         """Return the number at a position; positions beyond the size start again."""
-        return (self.step * position + self.start) % self.size
+        if self._shuffled:
+            return self._shuffled[position % self.size]
+        return (self._step * position + self._start) % self.size
 
 
 class Syllables:
