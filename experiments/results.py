@@ -9,8 +9,8 @@ from pydantic import Field
 from app.schemas import Schema
 
 VerdictWord = Literal["better", "worse", "equivalent", "underpowered"]
-"""About `a` against `b`. `better` and `worse`: the interval excludes 0. `equivalent`: it lies within the margin.
-`underpowered`: neither can be said with so many questions."""
+"""About `a` against `b`. `better` and `worse`: the interval excludes 0, and `p_adjusted`, where there is one, is below
+0.05. `equivalent`: the interval lies within the margin. `underpowered`: neither can be said with so many questions."""
 
 
 class Estimate(Schema):
@@ -78,8 +78,10 @@ class Contrast(Schema):
     high: float
     p: float
     """Two-sided McNemar's exact test for a metric of 0 and 1; a sign-flip permutation test otherwise."""
+    p_adjusted: float | None = None
+    """`p` corrected by Holm's method over all contrasts but the primary; None for the primary."""
     a_only: int
-    """Questions that only `a` got right."""
+    """Questions that only `a` got right, or on which it scored higher."""
     b_only: int
     mde: float
     """Smallest difference found with 80 % power, by the measured discordance."""

@@ -30,7 +30,7 @@ def wilson(successes: float, n: float, z: float = Z_95) -> tuple[float, float]:
 def design_effect(values: np.ndarray, clusters: Sequence[str]) -> float:
     """Return how many clustered questions weigh as much as one independent one: at least 1.
 
-    deff = [C / (C - 1) · Σ_c (Σ_i∈c (x_i - m))²] / [n / (n - 1) · Σ_i (x_i - m)²] for C clusters of n values with mean m;
+    deff = [C / (C - 1) · Σ_c (Σ_i∈c (x_i - m))²] / [n / (n - 1) · Σ_i (x_i - m)²] for C clusters of n values of mean m;
     1 where all values agree or all lie in one cluster.
     """
     residuals = values - values.mean()
