@@ -11,7 +11,7 @@ from experiments.report import words
 from experiments.report.arms import Arm
 from experiments.report.costs import FIRST_QUESTIONS, BreakEven, Costs
 from experiments.report.figures import svg
-from experiments.report.figures.lines import Line, cost_lines
+from experiments.report.figures.lines import Course, Line, cost_lines
 from experiments.report.figures.rows import Row, interval_rows
 from experiments.report.figures.scatter import Point, cost_against_accuracy
 from experiments.report.forgetting import Forgetting
