@@ -1,16 +1,18 @@
 """Values of facts: how they stand in prose and how an answer may spell them.
 
-A space is all values that a relation can take, numbered from 0 to size-1. It knows nothing of chance: the world
-decides which number goes to which fact.
+A space is all values that a relation can take. It gives one for each position, in an order that it is handed, so
+that all chance stays with the world.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Protocol
 
 from corpus.world.lists import listed
+from corpus.world.names import Order
 
 UNITS = listed("""
     zero, one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen, fourteen,
@@ -30,17 +32,26 @@ class Value:
     """Accepted spellings of the answer, the preferred one first. At least one stands in the phrase."""
 
 
+Orders = Callable[[str, int], Order]
+"""Gives the scattered order that belongs to a part of a value, for so many numbers."""
+
+
 class Space(Protocol):
     """The values that a relation can take."""
 
-    @property
-    def size(self) -> int:
-        """How many there are."""
+    def value(self, position: int, orders: Orders) -> Value:
+        """Return the value at a position >= 0. All values come once before any comes again."""
         ...
 
-    def value(self, number: int) -> Value:
-        """Return one, for 0 <= number < size."""
-        ...
+
+def pair_at(position: int, firsts: int, seconds: int) -> tuple[int, int]:
+    """Return the pair at a position of the firsts x seconds pairs, so that neighbours share neither part.
+
+    Every pair comes once: within a round over the firsts both indices go up by one, and each round starts the seconds
+    one further on.
+    """
+    turn, first = divmod(position, firsts)
+    return first, (first + turn) % seconds
 
 
 def in_words(number: int, conjunction: str = " and ") -> str:
@@ -75,14 +86,9 @@ class Numbers:
     unit_in_phrase: bool = False
     """Whether prose says "17 pence" for the value, or "17" because its sentence names the unit."""
 
-    @property
-    def size(self) -> int:
-        """How many numbers there are."""
-        return self.high - self.low + 1
-
-    def value(self, number: int) -> Value:
+    def value(self, position: int, orders: Orders) -> Value:
         """Return a number in digits, accepted in words and with its unit as well."""
-        amount = self.low + number
+        amount = self.low + orders("number", self.high - self.low + 1)[position]
         digits = [str(amount), f"{amount} {self.unit}"]
         words = list(dict.fromkeys([in_words(amount), in_words(amount, " ")]))
         spelled = [*words, *(f"{word} {self.unit}" for word in words)]
@@ -97,14 +103,9 @@ class Years:
     first: int
     last: int
 
-    @property
-    def size(self) -> int:
-        """How many years there are."""
-        return self.last - self.first + 1
-
-    def value(self, number: int) -> Value:
+    def value(self, position: int, orders: Orders) -> Value:
         """Return a year in digits."""
-        year = str(self.first + number)
+        year = str(self.first + orders("year", self.last - self.first + 1)[position])
         return Value(year, (year,))
 
 
@@ -115,14 +116,10 @@ class Dates:
     first: date
     last: date
 
-    @property
-    def size(self) -> int:
-        """How many days there are."""
-        return (self.last - self.first).days + 1
-
-    def value(self, number: int) -> Value:
+    def value(self, position: int, orders: Orders) -> Value:
         """Return a date such as 14 March 1822, in every usual order."""
-        day = self.first + timedelta(days=number)
+        days = orders("date", (self.last - self.first).days + 1)[position]
+        day = self.first + timedelta(days=days)
         return Value(spelled_date(day), tuple(f"{spelling}{day.year}" for spelling in _day_spellings(day)))
 
 
@@ -130,11 +127,9 @@ class Dates:
 class Days:
     """Days of the year, without the leap day."""
 
-    size: int = 365
-
-    def value(self, number: int) -> Value:
+    def value(self, position: int, orders: Orders) -> Value:
         """Return a day such as 9 May, in every usual order."""
-        day = date(1801, 1, 1) + timedelta(days=number)
+        day = date(1801, 1, 1) + timedelta(days=orders("day", 365)[position])
         spellings = tuple(spelling.strip(" ,") for spelling in _day_spellings(day))
         return Value(spellings[0], spellings)
 
@@ -164,15 +159,11 @@ class Things:
     seconds: tuple[str, ...]
     article: bool = False
 
-    @property
-    def size(self) -> int:
-        """How many pairs there are."""
-        return len(self.firsts) * len(self.seconds)
-
-    def value(self, number: int) -> Value:
+    def value(self, position: int, orders: Orders) -> Value:
         """Return a pair, with its indefinite article in prose where the space has one."""
-        second, first = divmod(number, len(self.firsts))
-        thing = f"{self.firsts[first]} {self.seconds[second]}"
+        first, second = pair_at(position, len(self.firsts), len(self.seconds))
+        first_word = self.firsts[orders("first", len(self.firsts))[first]]
+        thing = f"{first_word} {self.seconds[orders('second', len(self.seconds))[second]]}"
         return Value(with_article(thing) if self.article else thing, (thing,))
 
 

@@ -16,7 +16,7 @@ from corpus.world.first_names import MEN, WOMEN
 from corpus.world.kind import Kind, Relation, Subject
 from corpus.world.kinds import KINDS
 from corpus.world.names import Order, family_names, island_name, town_names
-from corpus.world.values import Person, Value, person
+from corpus.world.values import Person, Value, pair_at, person
 
 EDITIONS = 3
 """A relation has this many values for one subject: as it is, as it will be after an update, as rumour has it."""
@@ -95,7 +95,7 @@ class World:
         if isinstance(relation.space, Person):
             first_name = self.deal(key, WOMEN + MEN, position)
             return person(first_name, self.family_name(key, position))
-        return relation.space.value(self.order(key, relation.space.size)[position])
+        return relation.space.value(position, lambda part, size: self.order(f"{key}/{part}", size))
 
     def family_name(self, key: str, position: int) -> str:
         """Return the family name that one key has at one position, and no other key or position."""
@@ -144,10 +144,12 @@ class DistrictDraw:
 
     def pair(self, template: str, firsts: tuple[str, ...], seconds: tuple[str, ...]) -> str:
         """Fill {first} and {second}; once every pair is used, the town is added to keep the name unique."""
-        size = len(firsts) * len(seconds)
-        second, first = divmod(self._world.order(f"{self._kind}/name", size)[self._index], len(firsts))
-        name = template.format(first=firsts[first], second=seconds[second])
-        return name if self._index < size else f"{name} of {self.town}"
+        first, second = pair_at(self._index, len(firsts), len(seconds))
+        name = template.format(
+            first=firsts[self._world.order(f"{self._kind}/first", len(firsts))[first]],
+            second=seconds[self._world.order(f"{self._kind}/second", len(seconds))[second]],
+        )
+        return name if self._index < len(firsts) * len(seconds) else f"{name} of {self.town}"
 
 
 def slug(name: str) -> str:
