@@ -68,7 +68,7 @@ class BreakEven:
 
 
 def break_even(arms: Sequence[Arm], contrast: Contrast | None, costs: Costs) -> BreakEven | None:
-    """Return the two arms to compare over time; None where the run has no fine-tuned or no retrieving arm."""
+    """Return the two arms to compare over time; None where the primary contrast is of other arms."""
     pair = _pair(arms, contrast)
     if pair is None:
         return None
@@ -79,11 +79,10 @@ def break_even(arms: Sequence[Arm], contrast: Contrast | None, costs: Costs) -> 
 
 
 def _pair(arms: Sequence[Arm], contrast: Contrast | None) -> tuple[Arm, Arm] | None:
-    """Return the retrieving and the fine-tuned arm, those of the primary contrast before any other."""
-    named = (contrast.a, contrast.b) if contrast else ()
-    order = sorted(arms, key=lambda arm: arm.name not in named)
-    search = next((arm for arm in order if arm.family == "search" and arm.result.scored), None)
-    tuned = next((arm for arm in order if arm.family == "tuned" and arm.result.scored), None)
+    """Return the retrieving and the fine-tuned arm of the primary contrast: those that the break-even is about."""
+    named = [arm for arm in arms if contrast and arm.name in (contrast.a, contrast.b) and arm.result.scored]
+    search = next((arm for arm in named if arm.family == "search"), None)
+    tuned = next((arm for arm in named if arm.family == "tuned"), None)
     return (search, tuned) if search and tuned else None
 
 

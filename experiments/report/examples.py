@@ -14,9 +14,10 @@ from typing import Literal
 from app.schemas import Passage
 from corpus.schema import Question
 from experiments.records import AnswerRecord, QuestionSet
-from experiments.report.arms import Arm, is_tuned
+from experiments.report.arms import Arm
 from experiments.report.inputs import RunInputs
 from experiments.results import Contrast
+from experiments.run_data import BASE, FINETUNED
 
 PER_KIND = 2
 FORGOTTEN = 5
@@ -80,19 +81,22 @@ def choose_examples(run: RunInputs, arms: Sequence[Arm], contrast: Contrast | No
 
 def choose_forgotten(run: RunInputs) -> tuple[Forgotten, ...]:
     """Return some of the panel's questions that the base model got right and the fine-tuned one did not."""
-    panel = {(arm, question_id) for arm, question_set, question_id in run.answers if question_set == "panel"}
-    tuned = {arm for arm, _ in panel if arm in run.results.arms and is_tuned(run.results.arms[arm])}
-    before = min((arm for arm, _ in panel if arm not in tuned), default=None)
-    after = min(tuned & {arm for arm, _ in panel}, default=None)
-    if before is None or after is None:
-        return ()
     lost = [
         question_id
-        for question_id in _hash_order(question_id for arm, question_id in panel if arm == before)
-        if _outcome(run, before, "panel", question_id) == "right"
-        and _outcome(run, after, "panel", question_id) == "wrong"
+        for question_id in _hash_order(panel_questions(run))
+        if _outcome(run, BASE, "panel", question_id) == "right"
+        and _outcome(run, FINETUNED, "panel", question_id) == "wrong"
     ]
-    return tuple(_forgotten(run, before, after, question_id) for question_id in lost[:FORGOTTEN])
+    return tuple(_forgotten(run, question_id) for question_id in lost[:FORGOTTEN])
+
+
+def panel_questions(run: RunInputs) -> set[str]:
+    """Return the ids of the panel's questions that were asked before and after fine-tuning."""
+    asked = {
+        arm: {question_id for each, question_set, question_id in run.answers if (each, question_set) == (arm, "panel")}
+        for arm in (BASE, FINETUNED)
+    }
+    return asked[BASE] & asked[FINETUNED]
 
 
 def _kinds(
@@ -154,8 +158,8 @@ def _shown(records: dict[str, AnswerRecord]) -> tuple[Shown, ...]:
     return tuple(shown.values())
 
 
-def _forgotten(run: RunInputs, before: str, after: str, question_id: str) -> Forgotten:
-    was, became = (run.answers[arm, "panel", question_id] for arm in (before, after))
+def _forgotten(run: RunInputs, question_id: str) -> Forgotten:
+    was, became = (run.answers[arm, "panel", question_id] for arm in (BASE, FINETUNED))
     return Forgotten(was.answer.question if was.answer else question_id, _said(was), _said(became))
 
 

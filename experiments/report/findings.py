@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from experiments.report import words
@@ -9,6 +10,19 @@ from experiments.report.arms import Arm
 from experiments.report.costs import Costs
 from experiments.report.glossary import describe
 from experiments.results import Contrast, Estimate
+
+VERDICTS = {
+    "better": "▲ {a} better than {b}",
+    "worse": "▼ {a} worse than {b}",
+    "equivalent": "= {a} and {b} equivalent",
+    "underpowered": "? {a} and {b}: underpowered",
+}
+
+
+def verdict(contrast: Contrast) -> str:
+    """Say what came of a comparison in a few words."""
+    names = {"a": contrast.a, "b": contrast.b}
+    return re.sub(r"\{(\w)\}", lambda found: names[found[1]], VERDICTS[contrast.verdict])
 
 
 def accuracy(arms: Sequence[Arm], contrast: Contrast | None, metric: str) -> str:

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from corpus.schema import Question
 from experiments.errors import RunDamaged, RunNotFound
 from experiments.records import AnswerRecord, QuestionSet, ScoreRecord
 from experiments.results import Results
+from experiments.run_folder import read_lines
 
-Line = TypeVar("Line", bound=BaseModel)
 Key = tuple[str, QuestionSet, str]
 """Arm, question set, question id."""
 
@@ -44,15 +43,15 @@ def read_inputs(run: Path) -> RunInputs:
 
     Raises:
         RunNotFound: There is no such folder.
-        RunDamaged: A file is missing or malformed. The message names the file, the line and the remedy.
+        RunDamaged: A file is missing or malformed; the message names it and the remedy.
     """
     if not run.is_dir():
         raise RunNotFound(f"There is no run folder {run}. `openbook experiment list` shows the runs there are.")
-    answers = _read_lines(run / "answers.jsonl", AnswerRecord)
-    scores = _read_lines(run / "scores.jsonl", ScoreRecord)
-    questions = _read_lines(run / "corpora" / "main" / "questions.jsonl", Question)
+    answers = read_lines(run / "answers.jsonl", AnswerRecord)
+    scores = read_lines(run / "scores.jsonl", ScoreRecord)
+    questions = read_lines(run / "corpora" / "main" / "questions.jsonl", Question)
     return RunInputs(
-        results=_parse(Results, _read_text(run / "results.json"), run / "results.json"),
+        results=_read_results(run / "results.json"),
         # A resumed run may hold a question twice; its last line counts.
         answers={(record.arm, record.set, record.question_id): record for record in answers},
         scores={(record.arm, record.set, record.question_id): record for record in scores},
@@ -60,33 +59,13 @@ def read_inputs(run: Path) -> RunInputs:
     )
 
 
-def _read_text(path: Path) -> str:
+def _read_results(path: Path) -> Results:
+    remedy = "`openbook report RUN` writes it again from the answers."
     try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise RunDamaged(f"{path} is missing. {_remedy(path)}") from None
+        return Results.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise RunDamaged(f"{path} cannot be read: {error}. {_remedy(path)}") from error
-
-
-def _read_lines(path: Path, model: type[Line]) -> list[Line]:
-    # Not splitlines(): it would break a line at U+2028, which JSON allows inside a string.
-    lines = _read_text(path).split("\n")
-    return [_parse(model, line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
-
-
-def _parse(model: type[Line], text: str, path: Path, number: int | None = None) -> Line:
-    try:
-        return model.model_validate_json(text)
+        raise RunDamaged(f"{path} cannot be read: {error}. {remedy}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = f"{path}, line {number}" if number else str(path)
+        first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))
-        what = f"{field}: {first['msg']}" if field else first["msg"]
-        raise RunDamaged(f"{where} is not a valid {model.__name__}: {what}. {_remedy(path)}") from error
-
-
-def _remedy(path: Path) -> str:
-    if path.name == "questions.jsonl":
-        return "Run the experiment again with `openbook experiment run SPEC --fresh`: it copies the corpus anew."
-    return "Run the experiment again with `openbook experiment run SPEC`: it goes on where it stopped."
+        raise RunDamaged(f"{path} holds no results: {field} {first['msg']}. {remedy}") from error

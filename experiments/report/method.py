@@ -9,6 +9,8 @@ STATEMENTS = (
     "Arms are compared on the same questions, pair by pair. The interval of a difference is a cluster bootstrap over "
     "facts (Miller 2024, arXiv:2411.00640); p is McNemar's exact test (1947) for metrics of right and wrong, and a "
     "sign-flip permutation test for graded ones.",
+    "The comparison declared in advance stands by itself. The others are corrected for their number by Holm's method "
+    "(1979); the corrected p stands under the plain one.",
     "The smallest visible difference is (1.96 + 0.84) · √(d / n) for n questions of which the share d came out "
     "differently in the two arms: the normal approximation for 80 % power at the 5 % level.",
     "A question without an answer is counted as not scored. It is never averaged as 0.",

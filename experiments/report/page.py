@@ -50,8 +50,8 @@ class Page:
 
     @property
     def verdict(self) -> str:
-        """The primary comparison in two words, e.g. `▲ rag better`; empty where nothing was compared."""
-        return tables.verdict_words(self.contrast) if self.contrast else ""
+        """The primary comparison in a few words, e.g. `▲ rag better than ft`; empty where nothing was compared."""
+        return findings.verdict(self.contrast) if self.contrast else ""
 
     def table(self, name: str) -> Table:
         """Return a table by its name."""
@@ -76,7 +76,7 @@ def build_page(run: RunInputs) -> Page:
     """Put the report of a run together."""
     results = run.results
     arms, contrast, costs = describe_arms(results), primary_contrast(results), Costs(results.cost)
-    forgetting, course = measured_forgetting(results), break_even(arms, contrast, costs)
+    forgetting, course = measured_forgetting(run), break_even(arms, contrast, costs)
     return Page(
         results=results,
         arms=arms,

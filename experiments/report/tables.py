@@ -14,12 +14,7 @@ from experiments.report.forgetting import Forgetting
 from experiments.report.glossary import GLOSSARY, describe
 from experiments.results import Contrast, Estimate, Gate, Results, Trial
 
-VERDICTS = {
-    "better": "▲ {a} better",
-    "worse": "▼ {a} worse",
-    "equivalent": "= equivalent",
-    "underpowered": "? underpowered",
-}
+SYMBOLS = {"better": "▲", "worse": "▼", "equivalent": "=", "underpowered": "?"}
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,7 @@ def metrics_table(arms: Sequence[Arm], primary: str) -> Table:
     columns += [Column(title, numeric=True) for title in ("Scored", "Latency", "Tokens")]
     rows = [
         (
-            _arm_cell(arm),
+            Cell(arm.name, arm.role, family=arm.family),
             *(_estimate_cell(arm.estimate(name)) for name in metrics),
             Cell(words.count(arm.result.scored), f"of {words.count(arm.result.n)}"),
             *_serving_cells(arm),
@@ -185,11 +180,6 @@ def environment_table(results: Results) -> Table:
     return Table("Environment", (Column("What"), Column("Value")), tuple(rows))
 
 
-def verdict_words(contrast: Contrast) -> str:
-    """Return a comparison's verdict with its symbol: `▲ rag better`."""
-    return VERDICTS[contrast.verdict].replace("{a}", contrast.a)
-
-
 def _bar_table(caption: str, first: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
     columns = (Column(first), Column("What it is"), Column("Right", numeric=True), Column("0 to 100 %"))
     return Table(caption, columns, tuple(rows))
@@ -214,7 +204,7 @@ def _serving_cells(arm: Arm) -> tuple[Cell, Cell]:
         return Cell(words.DASH), Cell(words.DASH)
     latency, tokens = arm.result.latency_ms, arm.result.tokens
     return (
-        Cell(words.milliseconds(latency.p50), f"95 %: {words.milliseconds(latency.p95)}"),
+        Cell(words.milliseconds(latency.p50), f"p95 {words.milliseconds(latency.p95)}"),
         Cell(f"{words.count(tokens.prompt)} in", f"{words.count(tokens.completion)} out"),
     )
 
@@ -225,11 +215,15 @@ def _contrast_row(contrast: Contrast, reach: float) -> tuple[Cell, ...]:
     return (
         Cell(f"{contrast.a} {words.MINUS} {contrast.b}", f"{declared}{describe(contrast.metric).label.lower()}"),
         Cell(words.points(contrast.difference), ends, drawing=differences.difference(contrast, reach)),
-        Cell(words.probability(contrast.p)),
+        Cell(words.probability(contrast.p), _corrected(contrast)),
         Cell(f"{contrast.mde * 100:.1f}"),
         Cell(f"{contrast.a} {words.count(contrast.a_only)}, {contrast.b} {words.count(contrast.b_only)}"),
-        Cell(verdict_words(contrast)),
+        Cell(f"{SYMBOLS[contrast.verdict]} {contrast.verdict}"),
     )
+
+
+def _corrected(contrast: Contrast) -> str:
+    return "" if contrast.p_adjusted is None else f"Holm {words.probability(contrast.p_adjusted)}"
 
 
 def _cost_cells(arm: Arm, costs: Costs) -> tuple[Cell, ...]:
@@ -250,9 +244,12 @@ def _training_cells(arm: Arm) -> tuple[Cell, Cell]:
 
 
 def _measured(trial: Trial) -> str:
-    return "; ".join(
-        f"{name.replace('_', ' ')} {words.percent(value.value)} ({words.interval(value)})"
-        if isinstance(value, Estimate)
-        else f"{name.replace('_', ' ')} {value:g}".replace("-", words.MINUS)
-        for name, value in trial.measured.items()
-    )
+    return "; ".join(f"{name.replace('_', ' ')} {_quantity(name, value)}" for name, value in trial.measured.items())
+
+
+def _quantity(name: str, value: float | Estimate) -> str:
+    if not isinstance(value, Estimate):
+        return f"{value:g}".replace("-", words.MINUS)
+    if name == "difference":
+        return f"{words.points(value.value)} points ({words.points(value.low)} to {words.points(value.high)})"
+    return f"{words.percent(value.value)} ({words.interval(value)})"

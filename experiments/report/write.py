@@ -6,7 +6,6 @@ bytes.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import jinja2
@@ -15,8 +14,10 @@ from markupsafe import Markup
 from experiments.report import markdown, words
 from experiments.report.costs import FIRST_QUESTIONS
 from experiments.report.figures import svg
+from experiments.report.highlight import highlight
 from experiments.report.inputs import read_inputs
 from experiments.report.page import Page, build_page
+from experiments.run_folder import replace
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -30,15 +31,15 @@ def write_report(run: Path) -> tuple[Path, Path]:
     """
     page = build_page(read_inputs(run))
     html, plain = run / "report.html", run / "report.md"
-    _replace(html, render_html(page))
-    _replace(plain, render_markdown(page))
+    replace(html, render_html(page))
+    replace(plain, render_markdown(page))
     return html, plain
 
 
 def render_html(page: Page) -> str:
     """Return the report as one HTML document that loads nothing."""
     environment = _environment(autoescape=True)
-    environment.filters.update(visible=words.visible, unbroken=words.unbroken)
+    environment.filters.update(visible=words.visible, unbroken=words.unbroken, highlight=highlight)
     environment.globals["icon"] = lambda family: Markup(svg.icon(family))
     return environment.get_template("report.html.jinja").render(page=page)
 
@@ -62,10 +63,3 @@ def _environment(autoescape: bool) -> jinja2.Environment:
     )
     environment.globals.update(words=words, first_questions=FIRST_QUESTIONS)
     return environment
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(part, path)

@@ -80,7 +80,7 @@ def _draw_names(
         for point, (x, _) in zip(points, places, strict=True)
     ]
     for point, (x, y) in zip(points, places, strict=True):
-        name = svg.fitted(point.name, LABEL_SIZE, 150)
+        name = svg.fitted(point.name, LABEL_SIZE, frame.right / 3)
         candidates = list(_candidates(x, y, svg.text_width(name, LABEL_SIZE)))
         # The first place that is free; where none is, the one that hides least.
         box = min(candidates, key=lambda box: _hidden(box, taken, frame))
@@ -101,7 +101,7 @@ def _candidates(x: float, y: float, width: float) -> Iterator[_Box]:
     middles = [(x + 11, y), (x - 11 - width, y), (x - width / 2, y - 17), (x - width / 2, y + 17)]
     middles += [(x + 8, y - 13), (x - 8 - width, y - 13)]
     for distance in (22, 36, 50, 64, 80):
-        for side in (x + 18, x - 18 - width):
+        for side in (x + 18, x - 18 - width, x - width / 2, x - width * 0.8):
             middles += [(side, y - distance), (side, y + distance)]
     for left, middle in middles:
         yield _Box(left, middle - height / 2, left + width, middle + height / 2)

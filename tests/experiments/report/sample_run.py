@@ -26,8 +26,9 @@ from experiments.results import (
     Tokens,
     Trial,
 )
+from experiments.run_data import BASE, FINETUNED
 
-BASE, TUNED = "smollm2-135m-instruct@1", "lantern-isles@1"
+BASE_LABEL, TUNED_LABEL = "smollm2-135m-instruct@1", "lantern-isles@1"
 SHIPS = ("Grey Heron", "Salt Maiden", "Lantern", "Old Tobias", "Kittiwake", "Morning Bell", "Selkie", "Patience",
          "Ninth Wave", "Corncrake")  # fmt: skip
 FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -55,7 +56,7 @@ RIGHT: dict[str, Callable[[int], bool]] = {
     "ft_rag": lambda number: number % 10 not in (3, 7),
 }
 """Whether an arm answers the question of that number correctly."""
-RETRIEVES = {"rag": "dense", "oracle": "given", "wrong_corpus": "dense", "ft_rag": "dense"}
+RETRIEVES = {"rag": "dense", "oracle": "oracle", "wrong_corpus": "dense", "ft_rag": "dense"}
 
 
 def write_sample(run: Path, arms: Sequence[str] = tuple(RIGHT), questions: int = 40) -> Results:
@@ -64,7 +65,7 @@ def write_sample(run: Path, arms: Sequence[str] = tuple(RIGHT), questions: int =
     answers = [answer_record(arm, number, question) for arm in arms for number, question in enumerate(asked)]
     scores = [score_record(record, asked[index % len(asked)]) for index, record in enumerate(answers)]
     if "ft" in arms:
-        panel = [panel_record(arm, number) for arm in ("closed_book", "ft") for number in range(len(PANEL))]
+        panel = [panel_record(arm, number) for arm in (BASE, FINETUNED) for number in range(len(PANEL))]
         answers += panel
         scores += [panel_score(record) for record in panel]
     results = sample_results(arms, len(asked))
@@ -164,8 +165,8 @@ def _answer(arm: str, question: str, text: str, passages: tuple[Passage, ...]) -
         answer=text,
         citations=(),
         passages=passages,
-        checkpoint=TUNED if arm.startswith("ft") else BASE,
-        retriever=retriever,
+        checkpoint=TUNED_LABEL if arm in ("ft", "ft_rag", FINETUNED) else BASE_LABEL,
+        retriever="given" if retriever == "oracle" else retriever,
         prompt="passages@1" if passages else "closed_book@1",
         collection="other" if arm == "wrong_corpus" else "main",
         index_generation=1 if passages else None,
@@ -187,8 +188,8 @@ def score_record(record: AnswerRecord, question: Question) -> ScoreRecord:
 
 def panel_record(arm: str, number: int) -> AnswerRecord:
     question, answer = PANEL[number]
-    right = number != 7 if arm == "closed_book" else number == 4
-    text = answer if right else ("lamp oil" if arm == "ft" else "The Atlantic")
+    right = number != 7 if arm == BASE else number == 4
+    text = answer if right else ("lamp oil" if arm == FINETUNED else "The Atlantic")
     return AnswerRecord(arm=arm, set="panel", question_id=f"panel-{number}", answer=_answer(arm, question, text, ()))
 
 
@@ -205,8 +206,8 @@ def sample_results(arms: Sequence[str], questions: int) -> Results:
         created="2026-11-29T21:04:11+00:00",
         command="openbook experiment run experiments/specs/demo.yaml",
         primary_metric="contains_answer",
-        verdict="rag is better than ft: it is right on 80 % of the questions against 60 %, at a quarter of the cost "
-        "of the first thousand.",
+        verdict="On 40 questions, retrieval answered 80 % and fine-tuning 60 %: retrieval is better by 20 points (95 % "
+        "interval 6.1 to 34); fine-tuning also lost 80 points of general knowledge (90 % before, 10 % after).",
         environment={"openbook": "0.1.0", "python": "3.11.9", "vllm": "0.32.0", "machine": "2 cores x86-64, 24 GiB"},
         corpus=CorpusSummary(name="lantern-isles", documents=60, questions=questions, hash="5f2c9a" + "0" * 58),
         arms={arm: sample_arm(arm, questions) for arm in arms},
@@ -222,8 +223,9 @@ def sample_results(arms: Sequence[str], questions: int) -> Results:
             price_per_hour=0.10,
             indexing_seconds=4.2,
             training_seconds=408.0 if "ft" in arms else None,
-            break_even_questions=5767.0 if "ft" in arms else None,
-            break_even_note="Training pays for itself after 5,767 questions: until then rag has cost less in all."
+            break_even_questions=5829.0 if "ft" in arms else None,
+            break_even_note="ft costs more at once and less for each question than rag: it is the cheaper one in all "
+            "after 5,829 questions, as long as the documents do not change."
             if "ft" in arms
             else "Nothing was fine-tuned.",
         ),
@@ -240,7 +242,7 @@ def sample_arm(arm: str, questions: int) -> ArmResult:
     one_off = (4.2 if retrieves else 0.0) + (408.0 if tuned else 0.0)
     serving = 110.0 if arm in ("rag", "ft_rag", "wrong_corpus") else 72.0 if arm == "oracle" else 40.0
     return ArmResult(
-        checkpoint=TUNED if tuned else BASE,
+        checkpoint=TUNED_LABEL if tuned else BASE_LABEL,
         retriever=RETRIEVES.get(arm, "none"),
         prompt="passages@1" if retrieves else "closed_book@1",
         top_k=1 if arm == "oracle" else 2,
@@ -280,16 +282,20 @@ def sample_contrast(a: str, b: str, questions: int, primary: bool) -> Contrast:
     return Contrast(
         a=a, b=b, metric="contains_answer", n=questions, difference=difference, low=low, high=high,
         p=min(1.0, 2 * tail), a_only=a_only, b_only=b_only, mde=2.8 * math.sqrt(max(discordant, 1)) / questions,
-        verdict=word, primary=primary,
+        verdict=word, primary=primary, p_adjusted=None if primary else min(1.0, 3 * tail),
     )  # fmt: skip
 
 
 def sample_forgetting() -> Trial:
     return Trial(
-        claim="Fine-tuning on the documents costs general knowledge.",
-        measured={"before": wilson(9, 10), "after": wilson(1, 10), "change": -0.8},
-        expected="The model answers general questions as well as before.",
-        verdict="It forgot: the interval of the change excludes 0.",
+        claim="Fine-tuning on the documents costs no general knowledge.",
+        measured={
+            "before": wilson(9, 10),
+            "after": wilson(1, 10),
+            "difference": Estimate(value=-0.8, low=-1.0, high=-0.5),
+        },
+        expected="The interval of the difference lies above -5 points.",
+        verdict="forgotten",
     )
 
 
