@@ -21,8 +21,13 @@ from dataclasses import dataclass
 
 FENCE = "---"
 
-PLAIN = re.compile(r"[A-Za-z0-9][^:#\"]*")
-"""A value that any YAML reader takes as the text it is."""
+FIELD = re.compile(r"(?P<key>[A-Za-z_][\w .-]*?)\s*:(?P<value>(?:\s.*)?)")
+
+PLAIN = re.compile(r"\d+(-\d\d-\d\d)?|[A-Za-z][^:#\"\n]*(?<! )")
+"""A value that needs no quotes: a number, a day, or a text that no YAML reader takes for anything else …"""
+
+RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+"""… apart from these words."""
 
 
 @dataclass(frozen=True)
@@ -30,42 +35,40 @@ class Parts:
     """A Markdown file, taken apart."""
 
     fields: dict[str, str]
+    lines: dict[str, int]
+    """The line of each field in the file, from 1."""
     text: str
-    problems: tuple[tuple[int, str], ...]
-    """(line, what is wrong) for lines of the block that cannot be read."""
 
 
 def split(source: str) -> Parts:
     """Take the front matter off a file whose lines end with a line feed.
 
     A file that does not begin with a fence, or whose fence is never closed, has no front matter: the whole is text.
+    Of other YAML than `key: value`, such as lists, nothing is taken.
     """
     lines = source.split("\n")
-    if lines[0].rstrip() != FENCE:
-        return Parts({}, source.strip("\n"), ())
-    end = next((number for number, line in enumerate(lines[1:], start=1) if line.rstrip() == FENCE), None)
-    if end is None:
-        return Parts({}, source.strip("\n"), ())
+    ends = [number for number, line in enumerate(lines) if number and line.rstrip() == FENCE]
+    if lines[0].rstrip() != FENCE or not ends:
+        return Parts({}, {}, source.strip("\n"))
     fields: dict[str, str] = {}
-    problems: list[tuple[int, str]] = []
-    for number, line in enumerate(lines[1:end], start=2):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        key, colon, value = line.partition(":")
-        if not colon or not key.strip():
-            problems.append((number, f"{line.strip()!r} is no front matter; write `key: value`"))
-            continue
-        fields[key.strip()] = _unquoted(value.strip())
-    return Parts(fields, "\n".join(lines[end + 1 :]).strip("\n"), tuple(problems))
+    numbers: dict[str, int] = {}
+    for number, line in enumerate(lines[1 : ends[0]], start=2):
+        field = FIELD.fullmatch(line)
+        if field is not None:
+            fields[field["key"]] = _unquoted(field["value"].strip())
+            numbers[field["key"]] = number
+    return Parts(fields, numbers, "\n".join(lines[ends[0] + 1 :]).strip("\n"))
 
 
 def join(fields: Mapping[str, str], text: str) -> str:
-    """Put front matter and text together; `split` takes them apart again unchanged."""
-    block = [
-        f"{key}: {value if PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)}"
-        for key, value in fields.items()
-    ]
+    """Put front matter and text together; `split` takes them apart again."""
+    block = [f"{key}: {_quoted(value)}" for key, value in fields.items()]
     return "\n".join([FENCE, *block, FENCE, "", text, ""])
+
+
+def _quoted(value: str) -> str:
+    plain = PLAIN.fullmatch(value) and value.lower() not in RESERVED
+    return value if plain else json.dumps(value, ensure_ascii=False)
 
 
 def _unquoted(value: str) -> str:
