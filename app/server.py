@@ -14,9 +14,9 @@ import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -36,6 +36,7 @@ from corpus.home import checkpoints_home, logs_home
 from indexer.index import Index
 
 SHUTDOWN_SECONDS = 5
+EMBEDDER_SECONDS = 6.0
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,9 @@ def serve(settings: Settings) -> None:
     listener = listen(settings.host, settings.port)
     index = Index.open(settings.store, settings.embedder)
     try:
-        with ThreadPoolExecutor(1) as warmer, running_engine(settings) as engine:
-            warmer.submit(index.warm_up).result()
+        with terminal.waiting("Loading the embedding model", EMBEDDER_SECONDS):
+            index.warm_up()
+        with running_engine(settings) as engine:
             app = create_app(settings, index, engine.url, engine.served, engine.problem)
             _run(app, listener, _greeting(settings, listener, engine, index))
     finally:
@@ -108,11 +110,9 @@ def running_engine(settings: Settings) -> Iterator[RunningEngine]:
     model = _model(settings)
     port = settings.engine_port or free_port()
     options = EngineOptions(port, settings.max_model_len, settings.kv_cache_gib, settings.compile_model)
-    started = time.strftime("%Y%m%d-%H%M%S")
-    log = logs_home() / f"vllm-{model.label.replace('/', '--')}-{started}-{port}.log"
-    supervisor = Supervisor(lambda: EngineProcess(model, options, log))
+    supervisor = Supervisor(lambda: EngineProcess(model, options, _log_path(model, port)))
     try:
-        with terminal.waiting(f"Starting vLLM with {model.label} (log: {log})", options.expected_seconds):
+        with terminal.waiting(f"Starting vLLM with {model.label}", options.expected_seconds):
             url = supervisor.start()
         served = ServedModel(model.label, model.location, bounded_model_len(model, settings.max_model_len))
         yield RunningEngine(url, (served,), supervisor)
@@ -125,6 +125,12 @@ def _model(settings: Settings) -> Model:
     if settings.model is None:
         return resolve(str(ensure_base_checkpoint(registry)), registry)
     return resolve(settings.model, registry)
+
+
+def _log_path(model: Model, port: int) -> Path:
+    """Return a log file of its own for each start."""
+    label = model.label.replace("/", "--")
+    return logs_home() / f"vllm-{label}-{port}-{time.strftime('%Y%m%d-%H%M%S')}.log"
 
 
 def _models_at(engine_url: str) -> tuple[ServedModel, ...]:

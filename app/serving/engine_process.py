@@ -25,8 +25,10 @@ from app.serving.command import EngineOptions, runs_on_cpu, vllm_command, vllm_e
 LOG_LINES_SHOWN = 12
 SECONDS_TO_START = 900.0
 """After this the start has failed: large models on slow disks need minutes, none needs more."""
-NOISE = re.compile(r"^\s*$|Route: /|leaked|warnings\.warn|^\s+File |^\s+\^+")
-CAUSE = re.compile(r"(?:^|\s)(\w+(?:\.\w+)*(?:Error|Exception): .*)")
+PREFIX = re.compile(r"^\(\w+ pid=\d+\) (?:[A-Z]+ \S+ \S+ \[\S+\] ?)?")
+NOISE = re.compile(r"^\s|^$|^Traceback|Route: /|resource_tracker|\[shutdown\]")
+"""Lines that tell a person nothing: source lines of a traceback, routes, and the end of what was well."""
+CAUSE = re.compile(r"^\w+(?:\.\w+)*(?:Error|Exception)(?:: .*)?$")
 
 
 class EngineProcess:
@@ -111,9 +113,9 @@ def end_guarded(process: subprocess.Popen[bytes]) -> None:
 
 
 def describe_log(log: Path) -> str:
-    """Return the distinct errors that a log names, its last lines, and its path, in a form fit for a message."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    causes = list(dict.fromkeys(found[1].strip() for line in lines if (found := CAUSE.search(line))))
-    shown = [line for line in lines if not NOISE.search(line)][-LOG_LINES_SHOWN:]
-    parts = [f"It said: {causes[0]}"] if causes else []
-    return "\n".join([*parts, "Its last lines:", *(f"  {line[:300]}" for line in shown), f"The whole log: {log}"])
+    """Return the first error that a log names, its last telling lines, and its path, in a form fit for a message."""
+    lines = [PREFIX.sub("", line) for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    cause = next((line.strip() for line in lines if CAUSE.match(line)), None)
+    shown = [line[:300] for line in lines if not NOISE.search(line)][-LOG_LINES_SHOWN:]
+    parts = [f"The first error: {cause[:300]}"] if cause else []
+    return "\n".join([*parts, "The last lines of its log:", *(f"  {line}" for line in shown), f"The whole log: {log}"])

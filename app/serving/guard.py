@@ -13,31 +13,31 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import select
 import signal
 import subprocess
 import sys
-import threading
 
 import psutil
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 GRACE_SECONDS = 5.0
+POLL_SECONDS = 0.1
 
 
 def main() -> int:
     """Run the command of `sys.argv` and return its exit code."""
-    asked_to_stop = threading.Event()
+    signals: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: asked_to_stop.set())
+        signal.signal(number, lambda number, _: signals.append(number))
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     command = subprocess.Popen(
         sys.argv[1:],
         stdin=subprocess.DEVNULL,
         # If this process itself is killed outright, the command still goes.
-        preexec_fn=lambda: _prctl(PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509 - no threads yet
+        preexec_fn=lambda: _prctl(PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509 - there are no threads here
     )
-    threading.Thread(target=_wait_for_the_caller, args=(asked_to_stop,), daemon=True).start()
-    while command.poll() is None and not asked_to_stop.wait(0.1):
+    while command.poll() is None and not signals and not _caller_has_gone():
         pass
     end_descendants(psutil.Process(), GRACE_SECONDS)
     code = command.wait()
@@ -67,9 +67,10 @@ def _send(process: psutil.Process, number: int) -> None:
         process.send_signal(number)
 
 
-def _wait_for_the_caller(asked_to_stop: threading.Event) -> None:
-    sys.stdin.buffer.read()
-    asked_to_stop.set()
+def _caller_has_gone() -> bool:
+    """Wait a moment for the end of standard input, and say whether it came."""
+    readable, _, _ = select.select([sys.stdin], [], [], POLL_SECONDS)
+    return bool(readable) and os.read(sys.stdin.fileno(), 1) == b""
 
 
 def _prctl(option: int, value: int) -> None:

@@ -96,9 +96,8 @@ class Supervisor:
                 continue
             restarts = 0 if ran_seconds > STABLE_SECONDS else restarts
             if restarts == len(self._pauses):
-                tail = self._process.log_tail()
-                self.problem = f"The engine died {restarts + 1} times and is not started again. {tail}"
-                terminal.note(self.problem)
+                self.problem = f"The engine died {restarts + 1} times and is not started again."
+                terminal.note(f"{self.problem} {self._process.log_tail()}")
                 return
             self._restart(restarts)
             restarts, ran_seconds = restarts + 1, 0.0

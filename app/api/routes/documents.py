@@ -11,7 +11,7 @@ from pydantic import Field
 from app.api.deps import ServicesDep
 from app.api.problems import document
 from app.schemas import ChunkView, DocumentDetail, DocumentPage, DocumentView, Schema
-from indexer.index import DocumentRow
+from indexer.store.records import DocumentRow
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
