@@ -20,6 +20,7 @@ FIRST_DAY = date(1870, 1, 1)
 FIVE_YEARS = 5 * 365
 
 LAYOUTS = {
+    1: ("OCFC|CE", "OC|FCCE", "OCCF|CE"),
     2: ("OFC|CFCE", "OCF|CFCE", "OF|CCFCE", "OFCC|FCE"),
     3: ("OFC|FCFE", "OF|CFCFE", "OCF|FCFE", "OFCF|CFE"),
 }
@@ -50,7 +51,7 @@ def subject_page(world: World, district: District, kind: Kind, facts: list[Fact]
     subject = district.subjects[kind.name]
     day = world.order(f"{kind.name}/effective", FIVE_YEARS)[district.index]
     key = f"{kind.name}/{style.name}"
-    title, text = compose(world, style, key, turn, slots=subject.slots, told=_told(world, facts, style, turn))
+    title, text = compose(world, style, key, turn, slots=subject.slots, told=told(world, facts, style, key, turn))
     document = Document(
         id=f"{slug(district.town)}/{kind.name}-{slug(subject.it.removeprefix('the '))}.md",
         text=text,
@@ -66,8 +67,8 @@ def digest_page(world: World, district: District, digest: Digest, facts: list[Fa
     """Write a document that tells these facts of a district together."""
     slots = {"town": district.town, "island": world.island}
     day = world.order(f"{digest.name}/effective", FIVE_YEARS)[district.index]
-    told = _told(world, facts, digest.style, district.index)
-    title, text = compose(world, digest.style, digest.name, district.index, slots=slots, told=told)
+    sentences = told(world, facts, digest.style, digest.name, district.index)
+    title, text = compose(world, digest.style, digest.name, district.index, slots=slots, told=sentences)
     document = Document(
         id=f"{slug(district.town)}/{digest.name}.md",
         text=text,
@@ -79,13 +80,13 @@ def digest_page(world: World, district: District, digest: Digest, facts: list[Fa
     return Page(document, tuple(facts))
 
 
-def _told(world: World, facts: list[Fact], style: Style, turn: int) -> list[str]:
-    """Write one sentence for each fact, in the style's own voice where it has one."""
+def told(world: World, facts: list[Fact], style: Style, key: str, turn: int) -> list[str]:
+    """Write one sentence for each fact, in the style's own voice where it has one, dealt by `key` and `turn`."""
     sentences = []
     for fact in facts:
-        key = f"{fact.kind.name}.{fact.relation.name}"
-        own = style.statements.get(key)
-        template = world.deal(f"{key}/{style.name if own else 'statement'}", own or fact.relation.statements, turn)
+        relation = f"{fact.kind.name}.{fact.relation.name}"
+        own = style.statements.get(relation)
+        template = world.deal(f"{relation}/{key if own else 'statement'}", own or fact.relation.statements, turn)
         sentences.append(raised(template.format(value=fact.value.phrase, **fact.subject.slots)))
     return sentences
 
