@@ -38,5 +38,5 @@ def difference(contrast: Contrast, half_width: float) -> str:
     svg.element(root, "line", "track", x1=0, x2=WIDTH, y1=middle, y2=middle)
     svg.element(root, "line", "zero", x1=scale(0), x2=scale(0), y1=1, y2=HEIGHT - 1)
     svg.element(root, "line", "whisker plain", x1=scale(contrast.low), x2=scale(contrast.high), y1=middle, y2=middle)
-    svg.element(root, "circle", "mark plain", cx=scale(contrast.difference), cy=middle, r=5)
+    svg.element(root, "circle", "mark plain", cx=scale(contrast.difference), cy=middle, r=4)
     return svg.markup(root)

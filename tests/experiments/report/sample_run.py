@@ -1,7 +1,7 @@
 """A finished run in a folder, made by code: 40 questions about ten ships, six arms and a panel, like a real one.
 
 What each arm gets right is fixed by arithmetic on the question's number, so the expected figures can be counted by
-hand: rag misses every fifth question (search misses every tenth), ft is right on 24 of 40.
+hand: rag misses every fifth question (search misses every tenth), ft is right on 18 of 40.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ RIGHT: dict[str, Callable[[int], bool]] = {
     "rag": lambda number: number % 5 != 3,
     "oracle": lambda number: number % 8 != 3,
     "wrong_corpus": lambda number: number == 17,
-    "ft": lambda number: number % 5 not in (1, 3),
+    "ft": lambda number: number % 5 in (0, 4) or number % 20 == 8,
     "ft_rag": lambda number: number % 10 not in (3, 7),
 }
 """Whether an arm answers the question of that number correctly."""
@@ -206,8 +206,8 @@ def sample_results(arms: Sequence[str], questions: int) -> Results:
         created="2026-11-29T21:04:11+00:00",
         command="openbook experiment run experiments/specs/demo.yaml",
         primary_metric="contains_answer",
-        verdict="On 40 questions, retrieval answered 80 % and fine-tuning 60 %: retrieval is better by 20 points (95 % "
-        "interval 6.1 to 34); fine-tuning also lost 80 points of general knowledge (90 % before, 10 % after).",
+        verdict="On 40 questions, retrieval answered 80 % and fine-tuning 45 %: retrieval is better by 35 points (95 % "
+        "interval 14 to 56); fine-tuning also lost 80 points of general knowledge (90 % before, 10 % after).",
         environment={"openbook": "0.1.0", "python": "3.11.9", "vllm": "0.32.0", "machine": "2 cores x86-64, 24 GiB"},
         corpus=CorpusSummary(name="lantern-isles", documents=60, questions=questions, hash="5f2c9a" + "0" * 58),
         arms={arm: sample_arm(arm, questions) for arm in arms},
