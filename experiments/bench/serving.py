@@ -19,9 +19,9 @@ from pathlib import Path
 
 import click
 import httpx
-from corpus.loading import load_corpus
 
 from app.schemas import AnswerRequest
+from corpus.loading import load_corpus
 from corpus.schema import Corpus, Question
 from corpus.writing import write_jsonl
 from experiments.bench.comparison import Comparison, Pair, compare
