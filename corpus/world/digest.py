@@ -27,7 +27,7 @@ COURANT = Digest(
             "The editor thanks those readers of {town} who have sent in corrections, and offers the following.",
             "With the mail boat late again, the news from {town} is our own.",
             "Our correspondent has walked round {town} with a notebook and an umbrella.",
-            "A reader in {town} has made a bet with his brother, and asks us to settle it.",
+            "Readers in {town} want news and not opinions, so here is some.",
         ),
         colours=(
             "The weather has been much discussed and not at all improved.",
@@ -45,7 +45,7 @@ COURANT = Digest(
         endings=(
             "Further news is expected when something happens.",
             "Corrections are welcome, if they are civil.",
-            "The crossword has been left out for want of space.",
+            "The chess problem has been left out for want of space.",
             "Advertisements should reach us before the weekend.",
             "The tide table hangs in our window as usual.",
         ),
@@ -54,7 +54,7 @@ COURANT = Digest(
                 "{it} came in on Tuesday with her usual cargo, {value}.",
                 "{it} is loading {value} at the inner quay, as she always does.",
                 "For those who asked: {it} carries {value}.",
-                "The smell on the quay came from {it}, whose usual cargo is {value}.",
+                "The noise on the quay came from {it}, whose usual cargo is {value}.",
                 "{it} was delayed by fog, and her cargo of {value} is none the worse.",
             ),
             "guild.warden": (
@@ -68,7 +68,7 @@ COURANT = Digest(
                 "{it} has been counted again and holds {value} books.",
                 "{it} now owns {value} books and would like them returned.",
                 "There are {value} books in {it}, according to the new catalogue.",
-                "The bet is settled: {it} holds {value} books.",
+                "To settle a bet: {it} holds {value} books.",
                 "Rain has kept readers indoors with the {value} books of {it}.",
             ),
         },

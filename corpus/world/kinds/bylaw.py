@@ -116,7 +116,7 @@ NOTICE = Style(
         "Visitors are often surprised to learn that in {town} nobody may {rule}.",
     ),
     colours=(
-        "The bench was not amused.",
+        "The bench has heard every excuse and is no longer amused by any.",
         "The constable says that he would rather warn than charge, but that his patience is short.",
         "Readers who think the rule too harsh may say so at the next meeting of the council.",
         "Some shopkeepers would like to see it made stricter still.",
@@ -124,7 +124,7 @@ NOTICE = Style(
         "It has been kept very well on the whole, and the town is tidier for it.",
         "The clerk will explain the wording to anyone who calls at the town hall.",
         "Similar rules are found in most ports on {island}.",
-        "There was laughter in the gallery, and it was quickly put down.",
+        "People laughed when it was first read out, and then they were fined.",
     ),
     endings=(
         "A word to the wise is enough.",
@@ -134,11 +134,11 @@ NOTICE = Style(
     statements={
         "bylaw.fine": (
             "The fine under {it} is {value}, and it must be paid at once.",
-            "The offender was told that the fine under {it} is {value}.",
+            "Anyone who is caught will learn that the fine under {it} is {value}.",
         ),
         "bylaw.force": (
             "{it} has been in force since {value}, so there was time to read it.",
-            "The clerk pointed out that {it} came into force on {value}.",
+            "The clerk points out that {it} came into force on {value}.",
         ),
     },
 )

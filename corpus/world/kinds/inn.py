@@ -113,7 +113,7 @@ GUIDE = Style(
         "The stairs are steep, so anyone with a bad knee should ask for a lower room.",
         "Dogs are welcome in the yard but not in the parlour.",
         "The stable is dry, and the ostler is honest.",
-        "Sailors sing in the taproom on most evenings, and they sing well.",
+        "Sailors sing in the taproom on most evenings, and some of them sing well.",
         "The sign was painted by a ship's carpenter and is older than the roof.",
         "Bring a candle of your own if you mean to read late.",
         "The walls are thick enough to keep out the worst of the wind.",

@@ -112,22 +112,22 @@ NOTICE = Style(
         "Former pupils came from far away and told stories about {their} temper.",
         "{they} was fond of strong tea and of weak puns.",
         "A neighbour recalled that the lamp in the workshop was often burning at dawn.",
-        "{their} handwriting is so small that the papers must be read with a glass.",
-        "The papers include a plan for a bridge to the mainland, which was never built.",
+        "{their} handwriting is so small that the notes must be read with a glass.",
+        "{they} left a plan for a bridge to the mainland, which was never built.",
         "{they} mended the church clock every winter and would take no money for it.",
         "The schoolchildren had drawn pictures, some of which were kind.",
         "It was remembered that {they} could not pass a gate without oiling it.",
     ),
     endings=(
         "Those who wish to add to the fund may leave their gift at this office.",
-        "The papers may be seen on weekday afternoons.",
+        "The workshop may be seen on weekday afternoons.",
         "Few people have deserved it more.",
     ),
     statements={
         "scholar.born": (
             "{it} was born on {value}, in a house that is now a bakery.",
-            "{it} was born on {value}, as the tablet records.",
-            "The papers show that {it} was born on {value}.",
+            "{it} was born on {value}, as the parish book records.",
+            "The school register shows that {it} was born on {value}.",
         ),
         "scholar.invention": (
             "Everyone present owned or had owned the {value} that {it} invented.",
