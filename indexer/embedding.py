@@ -25,6 +25,9 @@ from indexer.settings import PACKAGED_EMBEDDER
 
 BATCH_TOKENS = 4096
 """Tokens of one batch, padding included. Larger ones were no faster on a CPU."""
+QUERY_THREADS = 1
+"""A question is too short to share, and threads that wait for each other are slow where an engine has the cores:
+beside two busy processes on two cores, a question took 185 ms with two threads and 14 ms with one."""
 LEAST_LENGTH = 1e-6
 """A vector shorter than this points nowhere."""
 
@@ -32,10 +35,11 @@ LEAST_LENGTH = 1e-6
 class Embedder:
     """An embedding model in memory. Threads may share it; one is served at a time."""
 
-    def __init__(self, name: str, model: Any) -> None:
+    def __init__(self, name: str, model: Any, threads: int) -> None:
         """Wrap a `SentenceTransformer`; use `Embedder.load`."""
         self.name = name
         self._model = model
+        self._threads = threads
         # A fast tokenizer that two threads use at once fails with "Already borrowed".
         self._lock = threading.Lock()
         prompts = model.prompts
@@ -51,7 +55,11 @@ class Embedder:
 
     @classmethod
     def load(cls, name: str, threads: int | None = None) -> Embedder:
-        """Load the model that `name` says: the packaged one, a local folder or a Hugging Face id.
+        """Load a model.
+
+        Args:
+            name: the packaged one, a local folder or a Hugging Face id.
+            threads: how many threads embed passages; None takes every core.
 
         Raises:
             EmbedderError: there is no such model, or it cannot be loaded.
@@ -59,6 +67,7 @@ class Embedder:
         folder = _local_folder(name)
         try:
             with _quiet():
+                import torch
                 from sentence_transformers import SentenceTransformer
 
                 model = SentenceTransformer(str(folder or name), local_files_only=folder is not None)
@@ -67,11 +76,7 @@ class Embedder:
                 f"The embedding model {name!r} cannot be loaded: {_first_line(error)} "
                 f"Give a local folder, a Hugging Face id, or {PACKAGED_EMBEDDER!r}, which is installed with Openbook."
             ) from error
-        if threads is not None:
-            import torch
-
-            torch.set_num_threads(threads)
-        return cls(name, model.eval())
+        return cls(name, model.eval(), threads or torch.get_num_threads())
 
     def fingerprint(self) -> Fingerprint:
         """Return the identity of the model."""
@@ -90,7 +95,7 @@ class Embedder:
         Raises:
             VectorRefused: the model gave a vector that is not finite or has no length.
         """
-        vectors = self._encode([question], self.query_prefix)
+        vectors = self._encode([question], self.query_prefix, QUERY_THREADS)
         if not _has_direction(vectors).all():
             raise VectorRefused(f"The embedding model {self.name!r} gave a vector without a direction.", (0,))
         unit: Vectors = vectors[0] / np.linalg.norm(vectors[0])
@@ -106,7 +111,7 @@ class Embedder:
         """
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for batch in _batches([len(spans) for spans in self.token_spans(texts)], self._extra_tokens):
-            vectors[batch] = self._encode([texts[position] for position in batch], self.passage_prefix)
+            vectors[batch] = self._encode([texts[position] for position in batch], self.passage_prefix, self._threads)
         refused = tuple(int(position) for position in np.flatnonzero(~_has_direction(vectors)))
         if refused:
             start = texts[refused[0]][:60]
@@ -134,8 +139,12 @@ class Embedder:
             )
         return [[(int(start), int(end)) for start, end in spans] for spans in encoded["offset_mapping"]]
 
-    def _encode(self, texts: list[str], prefix: str) -> Vectors:
+    def _encode(self, texts: list[str], prefix: str, threads: int) -> Vectors:
+        import torch
+
         with self._lock:
+            # Holds for the calling thread alone, so it is said anew each time.
+            torch.set_num_threads(threads)
             vectors = self._model.encode(
                 texts, prompt=prefix or None, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True
             )
