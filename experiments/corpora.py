@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from corpus.loading import load_corpus
 from corpus.schema import Corpus, Question
 from corpus.world.generate import DOCUMENTS, world_corpus
 from experiments.run_folder import read_lines
@@ -50,8 +51,6 @@ def load_source(source: CorpusSource) -> Corpus:
     if source.world is not None:
         return world_corpus(source.world.seed, source.world.documents or DOCUMENTS)
     assert source.path is not None
-    from corpus.loading import load_corpus
-
     return load_corpus(source.path, source.format)
 
 

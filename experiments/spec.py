@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from pydantic_core import PydanticCustomError
 
 from app.schemas import ArmOptions, Decoding, RetrieverName, Schema
+from corpus.loading import LOADERS
 from experiments.finetune.job import TrainingSettings
 from experiments.finetune.recipes import RECIPES
 from experiments.metrics import METRICS
@@ -53,11 +54,12 @@ class World(Schema):
 
 
 class CorpusSource(Schema):
-    """Where a corpus comes from: files (`path` and `format`) or an invented world (`world`)."""
+    """Where a corpus comes from: files (`path`, and `format`) or an invented world (`world`)."""
 
     path: Path | None = None
     """Relative to the specification's folder."""
-    format: Literal["folder", "squad", "beir", "jsonl", "csv"] = "folder"
+    format: Annotated[str, one_of("format", LOADERS)] | None = None
+    """None finds it out from the files' names."""
     world: World | None = None
 
     @field_validator("path")

@@ -1,27 +1,16 @@
-"""Text made comparable, as SQuAD's evaluation does it (Rajpurkar et al. 2016, arXiv 1606.05250).
-
-Lower case, no punctuation, no English articles, single spaces; in that order. "The Ferry-Guild!" and "ferryguild" are
-then the same text.
-"""
+"""Answers made comparable, as SQuAD's evaluation does it (Rajpurkar et al. 2016, arXiv 1606.05250)."""
 
 from __future__ import annotations
 
-import re
-import string
 from collections.abc import Callable
 from functools import lru_cache
 
+from corpus.normalisation import normalised_words
 from corpus.schema import Question
 from experiments.errors import SpecError
 
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
-
-
-@lru_cache(maxsize=100_000)
-def tokens(text: str) -> tuple[str, ...]:
-    """Return the words of the normalised text."""
-    return tuple(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+tokens = lru_cache(maxsize=100_000)(normalised_words)
+"""The words of a normalised text. Every answer is compared several times, so they are remembered."""
 
 
 def require_scorable(question: Question) -> None:
