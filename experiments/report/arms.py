@@ -86,5 +86,6 @@ def _describe(name: str, result: ArmResult, home: str) -> Arm:
         description = f"{model} is shown {shown} from other documents: a control that should fail."
         return Arm(name, "reference", role, description, result)
     role = f"fine-tuned, {shown} found" if tuned else f"{shown} found by search"
-    description = f"{model} is shown the {shown} that search finds nearest to the question."
+    nearest = "passage" if result.top_k == 1 else shown
+    description = f"{model} is shown the {nearest} that search finds nearest to the question."
     return Arm(name, "both" if tuned else "search", role, description, result)

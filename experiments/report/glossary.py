@@ -23,7 +23,7 @@ _NORMALISATION = "after SQuAD normalisation (lower case, without punctuation and
 GLOSSARY = {
     "contains_answer": Term(
         "Contains answer",
-        f"The reply contains an accepted answer {_NORMALISATION}.",
+        f"The reply contains an accepted answer, word for word, {_NORMALISATION}.",
         "Mallen et al. 2023, arXiv:2212.10511",
         "was right on {} of the questions",
         "on {}",

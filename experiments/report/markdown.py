@@ -20,7 +20,7 @@ _OUTER_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _ENTITY = re.compile(r"&(?=#|\w)")
 _AUTOLINK = re.compile(r"\b(?:(https?|ftp|mailto|xmpp):|(www)\.)", re.IGNORECASE)
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
-_BLOCK_START = re.compile(r"^(?:([#>=]|[+-](?=[\s-]|$))|(\d+)([.)])(?=\s|$))")
+_BLOCK_START = re.compile(r"^(?:([#>=]|[+-](?=[\s-]|$))|(\d+)([.)])(?=\s))")
 
 
 class Verbatim(str):

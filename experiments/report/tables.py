@@ -14,6 +14,7 @@ from experiments.report.forgetting import Forgetting
 from experiments.report.glossary import GLOSSARY, describe
 from experiments.results import Contrast, Estimate, Gate, Results, Trial
 
+LONG_WORD = 24
 SYMBOLS = {"better": "▲", "worse": "▼", "equivalent": "=", "underpowered": "?"}
 
 
@@ -36,6 +37,11 @@ class Cell:
     """SVG that repeats the text."""
     tone: str = ""
     """`good` or `bad`; the text says the same in words."""
+
+    @property
+    def has_long_word(self) -> bool:
+        """Whether a word is so long that it must be broken somewhere, lest it push the table off the page."""
+        return any(len(word) > LONG_WORD for word in self.text.split())
 
 
 @dataclass(frozen=True)
