@@ -218,8 +218,9 @@ def _serving_cells(arm: Arm) -> tuple[Cell, Cell]:
 def _contrast_row(contrast: Contrast, reach: float) -> tuple[Cell, ...]:
     ends = f"{words.points(contrast.low)} to {words.points(contrast.high)}"
     declared = "declared in advance, " if contrast.primary else ""
+    label = describe(contrast.metric).label
     return (
-        Cell(f"{contrast.a} {words.MINUS} {contrast.b}", f"{declared}{describe(contrast.metric).label.lower()}"),
+        Cell(f"{contrast.a} {words.MINUS} {contrast.b}", f"{declared}{label[0].lower()}{label[1:]}"),
         Cell(words.points(contrast.difference), ends, drawing=differences.difference(contrast, reach)),
         Cell(words.probability(contrast.p), _corrected(contrast)),
         Cell(f"{contrast.mde * 100:.1f}"),

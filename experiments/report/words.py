@@ -94,10 +94,10 @@ def machine_time(seconds: float) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Return a latency: `84 ms`, and seconds from ten of them on."""
+    """Return a latency: `84 ms`, and from 1,000 on `1.3 s`."""
     if not math.isfinite(value):
         return DASH
-    return f"{value / 1000:.1f}{SPACE}s" if value >= 10_000 else f"{value:,.0f}{SPACE}ms"
+    return f"{value / 1000:.1f}{SPACE}s" if value >= 1000 else f"{value:.0f}{SPACE}ms"
 
 
 def gibibytes(number: float) -> str:
