@@ -24,9 +24,10 @@ class AnswerLog:
             RunDamaged: A line before the last is no AnswerRecord.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: BinaryIO = path.open("ab")
+        path.touch()
         _drop_torn_line(path)
         self.done: set[Pair] = {pair_of(record) for record in read_lines(path, AnswerRecord)}
+        self._file: BinaryIO = path.open("ab")
 
     def __enter__(self) -> AnswerLog:
         return self
