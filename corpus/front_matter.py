@@ -18,13 +18,14 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 
 FENCE = "---"
 
 FIELD = re.compile(r"(?P<key>[A-Za-z_][\w .-]*?)\s*:(?P<value>(?:\s.*)?)")
 
-PLAIN = re.compile(r"\d+(-\d\d-\d\d)?|[A-Za-z][^:#\"\n]*(?<! )")
-"""A value that needs no quotes: a number, a day, or a text that no YAML reader takes for anything else …"""
+PLAIN = re.compile(r"0|[1-9]\d*|[A-Za-z][^:#\"\n]*(?<! )")
+"""A value that needs no quotes: a whole number, or a text that no YAML reader takes for anything else …"""
 
 RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 """… apart from these words."""
@@ -68,7 +69,14 @@ def join(fields: Mapping[str, str], text: str) -> str:
 
 def _quoted(value: str) -> str:
     plain = PLAIN.fullmatch(value) and value.lower() not in RESERVED
-    return value if plain else json.dumps(value, ensure_ascii=False)
+    return value if plain or _is_day(value) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_day(value: str) -> bool:
+    try:
+        return date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
 
 
 def _unquoted(value: str) -> str:

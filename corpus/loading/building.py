@@ -25,12 +25,15 @@ class Documents:
     def __init__(self) -> None:
         """Start with none."""
         self.by_id: dict[str, Document] = {}
+        self.ids: set[str] = set()
+        """Every id seen, of documents with a problem as well: a question about one has no fault of its own."""
         self._places: dict[str, Place] = {}
 
     def add(self, row: Row, place: Place) -> None:
         """Add the document of a row. Fields that a document does not have become metadata."""
         document_id = take_text(row, ("id",), place, "the document")
         text = take_text(row, ("text",), place, "the document")
+        self.ids.update([document_id] if document_id else [])
         if document_id is None or text is None:
             return
         known = {name: row[name] for name in DOCUMENT_FIELDS[2:] if row.get(name) not in (None, "")}
@@ -107,18 +110,18 @@ class Questions:
 
     def _evidence(self, row: Row, place: Place) -> tuple[str, ...] | None:
         document_ids = take_list(row, EVIDENCE, place)
-        unknown = [document_id for document_id in document_ids if document_id not in self._documents.by_id]
+        unknown = [document_id for document_id in document_ids if document_id not in self._documents.ids]
         for document_id in unknown:
-            place.wrong(f"no document has the id {document_id!r}.{nearest(document_id, self._documents.by_id)}")
+            place.wrong(f"no document has the id {document_id!r}.{nearest(document_id, self._documents.ids)}")
         return None if unknown else document_ids
 
 
 def _extra(row: Row) -> dict[str, str]:
-    """Return the fields that a document does not have, where they are plain values."""
+    """Return the fields that a document does not have, where they are plain values and not blank."""
     return {
         str(key): str(value)
         for key, value in row.items()
-        if key not in DOCUMENT_FIELDS and isinstance(value, str | int | float | bool)
+        if key not in DOCUMENT_FIELDS and isinstance(value, str | int | float | bool) and value != ""
     }
 
 

@@ -46,11 +46,8 @@ class Folder:
         if source is None:
             return
         parts = front_matter.Parts({}, {}, source.strip("\n")) if file.suffix == ".txt" else front_matter.split(source)
-        if not parts.text.strip():
-            problems.add(file, None, "holds no text; write some or remove the file")
-            return
-        line = parts.lines.get("effective") or parts.lines.get("authority") or 1
         row = {**parts.fields, "id": file.relative_to(folder).as_posix(), "text": parts.text}
+        line = parts.lines.get("effective") or parts.lines.get("authority") or 1
         documents.add(row, Place(file, line, problems))
 
 

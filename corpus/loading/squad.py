@@ -16,7 +16,7 @@ from typing import Any
 from corpus.loading.building import Documents, Questions
 from corpus.loading.fields import Place
 from corpus.loading.problems import Problems
-from corpus.loading.text_files import Row, read_text
+from corpus.loading.text_files import LONE_SURROGATE, Row, has_lone_surrogate, read_text
 
 
 class Squad:
@@ -65,6 +65,9 @@ def _paragraphs(file: Path, problems: Problems) -> Iterator[tuple[Place, str, Ro
     except json.JSONDecodeError as error:
         problems.add(file, error.lineno, f"no JSON at column {error.colno}: {error.msg}")
         return
+    if has_lone_surrogate(source, tree):
+        problems.add(file, None, LONE_SURROGATE)
+        return
     articles = tree.get("data") if isinstance(tree, dict) else None
     if not isinstance(articles, list):
         problems.add(file, None, 'is no SQuAD: it must be an object with a list "data"')
@@ -83,7 +86,11 @@ def _paragraphs(file: Path, problems: Problems) -> Iterator[tuple[Place, str, Ro
 
 
 def _questions(paragraph: Row, document_id: str, place: Place) -> Iterator[tuple[Row, Place]]:
-    for number, asked in enumerate(paragraph.get("qas") or ()):
+    rows = paragraph.get("qas") or []
+    if not isinstance(rows, list):
+        place.wrong('"qas" must be a list of questions')
+        return
+    for number, asked in enumerate(rows):
         where = Place(place.path, f"{place.at}.qas[{number}]", place.problems)
         if not isinstance(asked, dict):
             where.wrong('must be an object with "id", "question" and "answers"')

@@ -11,6 +11,8 @@ from corpus.loading.problems import Problems
 
 Row = dict[str, Any]
 
+LONE_SURROGATE = "a text holds half of a surrogate pair (\\ud800 to \\udfff), which is no character; remove it"
+
 
 def read_text(path: Path, problems: Problems) -> str | None:
     """Return a file's text with line feeds alone between lines, or None after noting why it cannot be read."""
@@ -40,10 +42,23 @@ def read_json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Row]]
             where = f" at column {error.colno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else ""
             problems.add(path, number, f"no JSON{where}; each line must hold one object")
             continue
-        if isinstance(row, dict):
+        if has_lone_surrogate(line, row):
+            problems.add(path, number, LONE_SURROGATE)
+        elif isinstance(row, dict):
             yield number, row
         else:
             problems.add(path, number, f'{_shown(row)} is no object; each line must be like {{"id": …}}')
+
+
+def has_lone_surrogate(source: str, value: Any) -> bool:
+    """Say whether JSON read from `source` holds a text that cannot be written as UTF-8, and so neither be stored."""
+    if "\\ud" not in source.lower():
+        return False
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _shown(value: object) -> str:
