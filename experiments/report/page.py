@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from experiments.report import charts, findings, method, tables, words
+from experiments.report import charts, findings, method, tables, text_charts, words
 from experiments.report.arms import Arm, describe_arms, primary_contrast
 from experiments.report.charts import Chart
 from experiments.report.costs import BreakEven, Costs, break_even
@@ -57,8 +57,8 @@ class Page:
         """Return a table by its name."""
         primary = self.results.primary_metric
         made = {
-            "accuracy": lambda: tables.accuracy_table(self.arms, self.results.primary_metric),
-            "forgetting": lambda: tables.forgetting_table(self.forgetting),
+            "accuracy": lambda: text_charts.accuracy_table(self.arms, self.results.primary_metric),
+            "forgetting": lambda: text_charts.forgetting_table(self.forgetting),
             "lost": lambda: tables.forgotten_table(self.lost),
             "metrics": lambda: tables.metrics_table(self.arms, primary),
             "contrasts": lambda: tables.contrasts_table(self.results.contrasts),

@@ -10,7 +10,6 @@ from experiments.report.arms import Arm, is_tuned
 from experiments.report.costs import FIRST_QUESTIONS, Costs
 from experiments.report.examples import Forgotten
 from experiments.report.figures import differences
-from experiments.report.forgetting import Forgetting
 from experiments.report.glossary import GLOSSARY, describe
 from experiments.results import Contrast, Estimate, Gate, Results, Trial
 
@@ -58,23 +57,6 @@ def metric_names(arms: Sequence[Arm], primary: str) -> list[str]:
     names = {name for arm in arms for name in arm.result.metrics}
     known = [name for name in (primary, *GLOSSARY) if name in names]
     return [*dict.fromkeys(known), *sorted(names - set(known))]
-
-
-def accuracy_table(arms: Sequence[Arm], metric: str) -> Table:
-    """Return every arm's value of one metric, drawn with characters: the accuracy chart for plain text."""
-    rows = [(_arm_cell(arm), Cell(arm.role), *_bar_cells(arm.estimate(metric))) for arm in arms]
-    return _bar_table("Accuracy", "Arm", rows)
-
-
-def forgetting_table(forgetting: Forgetting | None) -> Table:
-    """Return general knowledge before and after fine-tuning, drawn with characters."""
-    rows = []
-    if forgetting:
-        rows = [
-            (Cell("before"), Cell("base model"), *_bar_cells(forgetting.before)),
-            (Cell("after"), Cell("fine-tuned model"), *_bar_cells(forgetting.after)),
-        ]
-    return _bar_table("General knowledge", "Fine-tuning", rows)
 
 
 def forgotten_table(forgotten: Sequence[Forgotten]) -> Table:
@@ -135,7 +117,7 @@ def costs_table(arms: Sequence[Arm], costs: Costs) -> Table:
     tuned = any(is_tuned(arm.result) for arm in arms)
     titles = ["Preparation", "Per 1,000 questions", f"First {words.count(FIRST_QUESTIONS)} in all"]
     titles += ["Training", "Training memory"] if tuned else []
-    rows = [(_arm_cell(arm), *_cost_cells(arm, costs), *(_training_cells(arm) if tuned else ())) for arm in arms]
+    rows = [(arm_cell(arm), *_cost_cells(arm, costs), *(_training_cells(arm) if tuned else ())) for arm in arms]
     columns = (Column("Arm"), *(Column(title, numeric=True) for title in titles))
     return Table("What each arm costs: machine time and its price", columns, tuple(rows))
 
@@ -145,7 +127,7 @@ def arms_table(arms: Sequence[Arm]) -> Table:
     titles = ("Arm", "What it does", "Checkpoint", "Retriever", "Passages", "Prompt", "Collection")
     rows = [
         (
-            _arm_cell(arm),
+            arm_cell(arm),
             Cell(arm.description),
             Cell(arm.result.checkpoint),
             Cell(arm.result.retriever),
@@ -186,18 +168,8 @@ def environment_table(results: Results) -> Table:
     return Table("Environment", (Column("What"), Column("Value")), tuple(rows))
 
 
-def _bar_table(caption: str, first: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
-    columns = (Column(first), Column("What it is"), Column("Right", numeric=True), Column("0 to 100 %"))
-    return Table(caption, columns, tuple(rows))
-
-
-def _bar_cells(estimate: Estimate | None) -> tuple[Cell, Cell]:
-    if estimate is None:
-        return Cell("not scored"), Cell("")
-    return Cell(words.percent(estimate.value), words.interval(estimate)), Cell(words.bar(estimate.value))
-
-
-def _arm_cell(arm: Arm) -> Cell:
+def arm_cell(arm: Arm) -> Cell:
+    """Return an arm's name with its marker."""
     return Cell(arm.name, family=arm.family)
 
 
