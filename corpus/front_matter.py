@@ -24,7 +24,7 @@ FENCE = "---"
 
 FIELD = re.compile(r"(?P<key>[A-Za-z_][\w .-]*?)\s*:(?P<value>(?:\s.*)?)")
 
-PLAIN = re.compile(r"0|[1-9]\d*|[A-Za-z][^:#\"\n]*(?<! )")
+PLAIN = re.compile(r"0|[1-9][0-9]*|[A-Za-z][^:#\"]*")
 """A value that needs no quotes: a whole number, or a text that no YAML reader takes for anything else …"""
 
 RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
@@ -68,7 +68,7 @@ def join(fields: Mapping[str, str], text: str) -> str:
 
 
 def _quoted(value: str) -> str:
-    plain = PLAIN.fullmatch(value) and value.lower() not in RESERVED
+    plain = PLAIN.fullmatch(value) and value.isprintable() and value == value.strip() and value.lower() not in RESERVED
     return value if plain or _is_day(value) else json.dumps(value, ensure_ascii=False)
 
 
