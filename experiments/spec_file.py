@@ -71,7 +71,7 @@ def read_spec(path: Path) -> Spec:
         raise SpecError(f"Cannot read the specification {path}: it is not UTF-8 (byte {error.start}).") from error
     except yaml.YAMLError as error:
         raise SpecError(f"{path} is not valid YAML: {_yaml_fault(error)}") from error
-    if root is None:
+    if root is None or data is None:
         raise SpecError(f"The specification {path} is empty. {_least()}")
     if not isinstance(data, dict):
         raise SpecError(f"The specification {path} is not a mapping of keys to values. {_least()}")

@@ -17,13 +17,13 @@ def corpus_parity(run: RunData) -> Gate:
     hashes = {"the index": run.state.index_hash}
     if run.spec.finetuned_arms and run.state.finetuned is not None:
         hashes["the training set"] = run.state.finetuned.documents_hash
-    others = [holder for holder, value in hashes.items() if value != corpus_hash]
-    holders = " and ".join(hashes)
-    if others:
-        detail = f"{' and '.join(others)} do not hold the {len(run.corpus.documents)} documents of the corpus."
-        return Gate(name="corpus_parity", passed=False, detail=detail[0].upper() + detail[1:])
-    detail = f"{holders} hold the same {len(run.corpus.documents)} documents (SHA-256 {corpus_hash[:12]}…)."
-    return Gate(name="corpus_parity", passed=True, detail=detail[0].upper() + detail[1:])
+    strangers = [holder for holder, value in hashes.items() if value != corpus_hash]
+    count = len(run.corpus.documents)
+    if strangers:
+        detail = f"Other documents than the {count} of the corpus are in {' and in '.join(strangers)}."
+        return Gate(name="corpus_parity", passed=False, detail=detail)
+    detail = f"The same {count} documents (SHA-256 {corpus_hash[:12]}…) are in {' and in '.join(hashes)}."
+    return Gate(name="corpus_parity", passed=True, detail=detail)
 
 
 def require_index_parity(index_hash: str, corpus_hash: str) -> None:
