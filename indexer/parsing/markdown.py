@@ -94,6 +94,8 @@ def _front_matter(content: str) -> tuple[dict[str, Any], str]:
         return {}, content
     try:
         fields = yaml.load(match[1], Loader=_PlainLoader)
+        # An escape may stand for half a character, which no encoding can store.
+        json.dumps(fields, ensure_ascii=False, default=str, skipkeys=True).encode()
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         place = getattr(error, "problem_mark", None)
         line = f" in line {place.line + 2}" if place else ""

@@ -1,0 +1,144 @@
+"""Files into documents, or a reason why not."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.parsing import PARSERS
+from indexer.parsing.source import NotText, Parsed, SourceFile, Unreadable, decode
+
+
+def parse(path: Path, content: bytes | str) -> list[Parsed | Unreadable]:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return list(PARSERS[path.suffix](SourceFile(path, path.name)))
+
+
+def test_front_matter_says_what_is_known_about_a_markdown_document(tmp_path):
+    content = (
+        "---\ntitle: Leave\neffective: 2024-05-01\nauthority: 2\nsupersedes: old.md\n"
+        "tags: [a, ü]\nowner: Ana\nsince: 2020-01-02\nempty:\n---\n\n# Annual leave\n\nThirty days.\n"
+    )
+    (parsed,) = parse(tmp_path / "leave.md", content)
+    document = parsed.document
+    assert document.id == "leave.md"
+    assert document.text == "# Annual leave\n\nThirty days.\n"
+    assert (document.title, document.effective, document.authority) == ("Leave", date(2024, 5, 1), 2)
+    assert document.supersedes == "old.md"
+    assert document.metadata == {"tags": '["a", "ü"]', "owner": "Ana", "since": "2020-01-02"}
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        ("# Annual leave #\n\ntext", "Annual leave"),
+        ("Annual leave\n===\n\ntext", "Annual leave"),
+        ("text\n\n## Later", "Later"),
+        ("```\n# code\n```\n", "file"),
+        ("just text", "file"),
+        ("---\nA rule, and no front matter\n\n---\n# Real", "Real"),
+        ("---\n---\n# After nothing", "After nothing"),
+    ],
+)
+def test_the_title_of_markdown_is_its_first_heading_else_the_name_of_the_file(tmp_path, content, title):
+    (parsed,) = parse(tmp_path / "file.md", content)
+    assert parsed.document.title == title
+
+
+@pytest.mark.parametrize(
+    ("front_matter", "reason"),
+    [
+        ("title: [", "front matter in line 3"),
+        ("effective: someday", "effective"),
+        ("effective: 2024-02-31", "front matter: "),
+        ("authority: -1", "authority"),
+        ("a: &a [x, x]\nb: [*a, *a]", "aliases"),
+        ('title: "\\ud800"', "front matter"),
+        ("title: " + "[" * 5000, "front matter"),
+    ],
+)
+def test_front_matter_that_cannot_be_understood_is_a_reason(tmp_path, front_matter, reason):
+    with pytest.raises(NotText, match=reason):
+        parse(tmp_path / "file.md", f"---\n{front_matter}\n---\ntext")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "кассовый разрыв\nзавтра\n".encode(),
+        codecs.BOM_UTF8 + "кассовый разрыв\r\nзавтра\r\n".encode(),
+        codecs.BOM_UTF16_LE + "кассовый разрыв\nзавтра\n".encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + "кассовый разрыв\rзавтра\r".encode("utf-16-be"),
+    ],
+)
+def test_byte_order_marks_and_line_ends_do_not_show_in_the_text(tmp_path, content):
+    (parsed,) = parse(tmp_path / "a.txt", content)
+    assert parsed.document.text == "кассовый разрыв\nзавтра\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"caf\xe9", "not UTF-8 text: bytes e9 at offset 3"),
+        (b"foo\0bar", "NUL at character 3"),
+        ("utf-16 without a mark".encode("utf-16-le"), "NUL"),
+        (codecs.BOM_UTF16_LE + b"a", "not UTF-16 text"),
+        (b"%PDF-1.7\n\xe2\xe3\xcf\xd3", "not UTF-8"),
+    ],
+)
+def test_bytes_that_are_no_text_are_refused_with_a_reason(tmp_path, content, reason):
+    with pytest.raises(NotText, match=reason):
+        parse(tmp_path / "a.txt", content)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(lambda t: t[:1] != "\ufeff"))
+def test_every_text_survives_every_encoding_that_is_read(text):
+    assert decode(text.encode()) == text
+    assert decode(codecs.BOM_UTF8 + text.encode()) == text
+    assert decode(codecs.BOM_UTF16_LE + text.encode("utf-16-le")) == text
+    assert decode(codecs.BOM_UTF16_BE + text.encode("utf-16-be")) == text
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_text_or_refused(content):
+    with contextlib.suppress(NotText):
+        decode(content)
+
+
+def test_a_bad_line_of_jsonl_is_reported_and_the_others_are_read(tmp_path):
+    content = (
+        '{"id": "a", "text": "one", "authority": 3}\r\n'
+        "{bad\n"
+        "\n"
+        '{"id": "b", "text": "two", "titel": "misspelt"}\n'
+        '{"id": "a", "text": "again"}\n'
+        '{"id": "n", "text": "nul \\u0000"}\n'
+        '{"id": "s", "text": "half \\ud800"}\n'
+        '{"text": "no id"}\n'
+        '{"id": "c", "text": "three\u2028still three"}'
+    )
+    parsed = parse(tmp_path / "a.jsonl", content)
+    assert [one.document.id for one in parsed if isinstance(one, Parsed)] == ["a", "c"]
+    bad = {one.line: one.reason for one in parsed if isinstance(one, Unreadable)}
+    assert list(bad) == [2, 4, 5, 6, 7, 8]
+    assert "titel" in bad[4]
+    assert "taken by line 1" in bad[5]
+    assert "NUL" in bad[6]
+    assert "id" in bad[8]
+
+
+def test_a_line_of_jsonl_in_another_encoding_spoils_no_other(tmp_path):
+    parsed = parse(tmp_path / "a.jsonl", b'{"id":"a","text":"one"}\n{"id":"b","text":"caf\xe9"}\n{"id":"c","text":"x"}')
+    assert [type(one) for one in parsed] == [Parsed, Unreadable, Parsed]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_jsonl_may_begin_with_a_byte_order_mark(tmp_path, encoding):
+    (parsed,) = parse(tmp_path / "a.jsonl", '{"id":"a","text":"é"}\n'.encode(encoding))
+    assert parsed.document.text == "é"
