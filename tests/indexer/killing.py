@@ -6,6 +6,7 @@ one JSON line for each kill: how many documents the store held when it was opene
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -34,11 +35,14 @@ def main(store: Path, folder: Path, model: str, kills: int) -> None:
             os._exit(0)
         time.sleep(random_.uniform(0, 0.25))
         os.kill(child, signal.SIGKILL)
-        _, _status = os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
         with closing(Index.open(store, settings=settings)) as index:
             held = [row.id for row in index.documents("default", limit=1000)] if index.collections() else []
             hits = index.search("default", "text", 1000).hits if held else ()
-        sorted({hit.document_id for hit in hits})
+        found = sorted({hit.document_id for hit in hits})
+        sys.stdout.write(json.dumps({"killed": os.WIFSIGNALED(status), "held": held, "found": found}) + "\n")
+        # A fork would write again what is still buffered.
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
