@@ -28,7 +28,7 @@ def child_process(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a Python module as a child (`command` is what follows `python -m`) and end it on the way out."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "experiments.child", sys.executable, "-m", *command],
+        [sys.executable, "-m", "experiments.child", str(os.getpid()), sys.executable, "-m", *command],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=errors,
