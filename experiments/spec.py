@@ -40,6 +40,13 @@ def one_of(kind: str, options: Iterable[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _folder(info: ValidationInfo) -> Path:
+    """Return the specification's folder, from the context of its validation."""
+    folder = (info.context or {}).get("folder", Path())
+    assert isinstance(folder, Path)
+    return folder
+
+
 MetricName = Annotated[str, one_of("metric", METRICS)]
 PromptName = Annotated[str, one_of("prompt", PROMPTS)]
 RecipeName = Annotated[str, one_of("recipe", RECIPES)]
@@ -65,8 +72,7 @@ class CorpusSource(Schema):
     @field_validator("path")
     @classmethod
     def _from_the_folder_of_the_spec(cls, path: Path | None, info: ValidationInfo) -> Path | None:
-        folder = (info.context or {}).get("folder", Path())
-        return None if path is None else (folder / path).resolve()
+        return None if path is None else (_folder(info) / path).resolve()
 
     @model_validator(mode="after")
     def _one_source(self) -> CorpusSource:
@@ -133,9 +139,10 @@ class Spec(Schema):
     corpus: CorpusSource
     other_corpus: CorpusSource | None = None
     model: str | None = None
-    """A checkpoint's label, a path or a Hugging Face id; None takes the embedded default."""
+    """A checkpoint's label, a path or a Hugging Face id; None takes the embedded default. `./x` and `../x` are taken from
+    the specification's folder."""
     embedder: str | None = None
-    """A path or a Hugging Face id; None takes the embedded default."""
+    """A path, written as for `model`, or a Hugging Face id; None takes the embedded default."""
     questions: QuestionChoice = QuestionChoice()
     concurrency: int = Field(default=16, ge=1, le=1024)
     """Questions under way at once."""
@@ -147,6 +154,13 @@ class Spec(Schema):
     panel: Literal["general"] | None = "general"
     """Questions of general knowledge asked before and after fine-tuning; None leaves the trial out."""
     arms: dict[str, Arm] = Field(min_length=1)
+
+    @field_validator("model", "embedder")
+    @classmethod
+    def _path_from_the_folder_of_the_spec(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None or not value.startswith(("./", "../")):
+            return value
+        return str(_folder(info) / value)
 
     @property
     def finetuned_arms(self) -> tuple[str, ...]:

@@ -46,7 +46,9 @@ def test_the_prompts_are_those_of_the_app():
 
 
 def test_paths_are_relative_to_the_specification(tmp_path):
-    assert read_spec(written(GOOD, tmp_path)).corpus.path == tmp_path / "data" / "corpus"
+    spec = read_spec(written(f"{GOOD}model: ./weights\nembedder: sentence/model\n", tmp_path))
+    assert spec.corpus.path == tmp_path / "data" / "corpus"
+    assert (spec.model, spec.embedder) == (str(tmp_path / "weights"), "sentence/model")
 
 
 def test_what_is_left_out_has_a_default(tmp_path):
