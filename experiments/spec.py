@@ -139,8 +139,8 @@ class Spec(Schema):
     corpus: CorpusSource
     other_corpus: CorpusSource | None = None
     model: str | None = None
-    """A checkpoint's label, a path or a Hugging Face id; None takes the embedded default. A path that begins with `./` or
-    `../` is relative to the specification's folder."""
+    """A checkpoint's label, a path or a Hugging Face id; None takes the embedded default. A path that begins with ./ or
+    ../ is relative to the specification's folder."""
     embedder: str | None = None
     """A path, written as for `model`, or a Hugging Face id; None takes the embedded default."""
     questions: QuestionChoice = QuestionChoice()
