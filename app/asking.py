@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from typing import Any
 
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 from app.errors import AppError, EngineUnreachable, ServerUnreachable
 from app.schemas import Answer, Citation, Passage, Problem
 
+JSON = {"content-type": "application/json"}
 TIMEOUT_S = 300.0
 SNIPPET_CHARACTERS = 160
 CONTEXT_CHARACTERS = 60
@@ -32,7 +34,8 @@ def ask_server(url: str, request: dict[str, Any]) -> Answer:
     """
     url = url.rstrip("/")
     try:
-        response = httpx.post(f"{url}/v1/answers", json=request, timeout=TIMEOUT_S, trust_env=False)
+        content = json.dumps(request).encode()
+        response = httpx.post(f"{url}/v1/answers", content=content, headers=JSON, timeout=TIMEOUT_S, trust_env=False)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ServerUnreachable(
             f"No server answers at {url}. Start one in another terminal with `openbook serve`, wait for its "

@@ -5,7 +5,7 @@ Each app has a registry of its own, so that two of them in one process do not mi
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
 from app.schemas import Usage
 
@@ -17,6 +17,8 @@ class Telemetry:
 
     def __init__(self) -> None:
         """Begin at zero."""
+        # The times at which series began double the text and tell nothing that a scraper needs.
+        disable_created_metrics()
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "openbook_http_requests", "HTTP requests.", ["route", "method", "status"], registry=self.registry

@@ -94,7 +94,7 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
         type="urn:openbook:invalid-request",
         title="Invalid request",
         status=422 if is_json else 400,
-        detail=" ".join(f"{entry['field']}: {entry['message']}" for entry in errors),
+        detail="; ".join(f"{entry['field']}: {entry['message']}" for entry in errors),
         instance=request.url.path,
         request_id=request.state.request_id,
         errors=errors,
@@ -119,11 +119,14 @@ def _request_model(request: Request) -> type[BaseModel] | None:
 def _describe(entry: dict[str, Any], model: type[BaseModel] | None) -> dict[str, object]:
     """Return field path and message of one validation error, with the nearest name for an unknown field."""
     where, *path = entry["loc"]
+    if entry["type"] == "json_invalid":
+        reason = entry.get("ctx", {}).get("error", "")
+        return {"field": str(where), "message": f"not valid JSON at character {path[0]}: {reason}"}
     field = ".".join(str(part) for part in path) or str(where)
     message = str(entry["msg"]).removeprefix("Value error, ")
     if entry["type"] == "extra_forbidden":
         known = _fields(model, path[:-1])
-        message = f"unknown field.{terminal.did_you_mean(str(path[-1]), known)} Known: {', '.join(known)}."
+        message = f"unknown field.{terminal.did_you_mean(str(path[-1]), known)} Known: {', '.join(known)}"
     return {"field": field, "message": message}
 
 

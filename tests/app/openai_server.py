@@ -1,0 +1,87 @@
+"""A small OpenAI-compatible server that answers as it is told to: for the ways in which a real one fails."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+MODEL = "small@1"
+
+
+class OpenAiServer:
+    """What the server was asked, and what it answers next."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.requests: list[dict[str, Any]] = []
+        self.text = "Orla Venn"
+        self.status = 200
+        self.error = "something went wrong"
+        self.hold: threading.Event | None = None
+        """Set, no answer leaves before the event; the client may be gone by then."""
+        self.lost_clients = 0
+
+    def models(self) -> dict[str, Any]:
+        return {"object": "list", "data": [{"id": MODEL, "object": "model", "max_model_len": 512}]}
+
+    def completion(self) -> dict[str, Any]:
+        message = {"role": "assistant", "content": self.text}
+        return {
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 90, "completion_tokens": 3},
+        }
+
+
+@contextmanager
+def openai_server() -> Iterator[OpenAiServer]:
+    """Run the server on a free loopback port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._send(200, state.models() if self.path == "/v1/models" else {})
+
+        def do_POST(self) -> None:
+            state.requests.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            if state.hold is not None:
+                self.connection.settimeout(0.05)
+                while not state.hold.is_set():
+                    if self._client_has_gone():
+                        state.lost_clients += 1
+                        return
+            ok = state.status == 200
+            self._send(state.status, state.completion() if ok else {"error": {"message": state.error}})
+
+        def _client_has_gone(self) -> bool:
+            try:
+                return self.connection.recv(1) == b""
+            except TimeoutError:
+                return False
+
+        def _send(self, status: int, body: dict[str, Any]) -> None:
+            content = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:
+            return
+
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    httpd.daemon_threads = True
+    state = OpenAiServer(f"http://127.0.0.1:{httpd.server_address[1]}")
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield state
+    finally:
+        httpd.shutdown()
+        httpd.server_close()
+        thread.join()
