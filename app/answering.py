@@ -101,8 +101,7 @@ class Answerer:
 
     async def prompt(self, request: AnswerRequest) -> Prompt:
         """Write the final prompt of a question; the engine is not needed. Raises as `answer` does."""
-        async with self._slot():
-            prompt, _, _ = await self._prompt(request, self._checkpoint(request.checkpoint))
+        prompt, _, _ = await self._prompt(request, self._checkpoint(request.checkpoint))
         return prompt
 
     def close(self) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import httpx
 from pydantic import ValidationError
 
-from app.errors import AppError, EngineUnreachable, ServerUnreachable
+from app.errors import EngineUnreachable, ServerUnreachable
 from app.schemas import Answer, Citation, Passage, Problem
+from corpus.errors import UsageError
 
 JSON = {"content-type": "application/json"}
 TIMEOUT_S = 300.0
@@ -18,10 +19,8 @@ SNIPPET_CHARACTERS = 160
 CONTEXT_CHARACTERS = 60
 
 
-class AnswerRefused(AppError):
-    """The server answered with a problem; the message is its detail."""
-
-    exit_code = 2
+class AnswerRefused(UsageError):
+    """The server says that the request is wrong; the message is the detail of its problem."""
 
 
 def ask_server(url: str, request: dict[str, Any]) -> Answer:

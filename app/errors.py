@@ -71,6 +71,12 @@ class Overloaded(AppError):
     retry_after_s = 1
 
 
+class ClientGone(AppError):
+    """The client closed the connection before its answer was there (499, as nginx logs it)."""
+
+    status = 499
+
+
 class PortInUse(AppError):
     """Another program listens on the port."""
 

@@ -18,7 +18,7 @@ class Telemetry:
     def __init__(self) -> None:
         """Begin at zero."""
         # The times at which series began double the text and tell nothing that a scraper needs.
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "openbook_http_requests", "HTTP requests.", ["route", "method", "status"], registry=self.registry

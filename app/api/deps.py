@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 
 from app.answering import Answerer
 from app.engine import Engine
+from app.errors import EngineFailed
 from app.telemetry import Telemetry
 from indexer.index import Index
 
@@ -26,6 +27,11 @@ class Services:
     """The label that answers where a request names none."""
     engine_problem: Callable[[], str | None]
     """Why the supervised engine cannot answer; None where nothing is known against it."""
+
+    def require_engine(self) -> None:
+        """Raise `EngineFailed` where the engine is known not to answer."""
+        if problem := self.engine_problem():
+            raise EngineFailed(problem)
 
 
 def _services(request: Request) -> Services:

@@ -7,10 +7,10 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from fastapi import Request
-from starlette.exceptions import HTTPException
+
+from app.errors import ClientGone
 
 Result = TypeVar("Result")
-CLIENT_CLOSED_REQUEST = 499
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
@@ -24,7 +24,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
-        raise HTTPException(CLIENT_CLOSED_REQUEST, "The client closed the connection.")
+        raise ClientGone("The client closed the connection.")
     finally:
         leaving.cancel()
         working.cancel()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 ZERO_WIDTH_SPACE = "\u200b"
-COMMON = re.compile(r"<\|[^|<>\s]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk|start_of_turn|end_of_turn)>|\[/?INST\]|<</?SYS>>")
+COMMON = r"<\|[^|<>\s]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk|start_of_turn|end_of_turn)>|\[/?INST\]|<</?SYS>>"
 """The spellings of the widespread model families, for engines whose tokenizer is not at hand."""
 
 
@@ -20,8 +20,9 @@ class SpecialTokens:
     def __init__(self, tokens: Iterable[str] = ()) -> None:
         """Take the tokenizer's own special tokens."""
         own = [re.escape(token) for token in sorted(set(tokens), key=len, reverse=True) if len(token) > 1]
-        self._pattern = re.compile("|".join([*own, COMMON.pattern]))
+        # Looking ahead finds those that overlap as well: `[INST]` inside `<|[INST]|>`.
+        self._first_character = re.compile(f"(?=(?:{'|'.join([*own, COMMON])}))(.)", re.DOTALL)
 
     def neutralise(self, text: str) -> str:
         """Return the text with every special token broken; a text without any comes back as it is."""
-        return self._pattern.sub(lambda found: found[0][0] + ZERO_WIDTH_SPACE + found[0][1:], text)
+        return self._first_character.sub(rf"\1{ZERO_WIDTH_SPACE}", text)

@@ -30,6 +30,11 @@ class EngineOptions:
     compile_model: bool = False
 
     @property
+    def url(self) -> str:
+        """Where it answers."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
     def expected_seconds(self) -> float:
         """How long the start takes on two CPU cores."""
         return EXPECTED_SECONDS_COMPILED if self.compile_model else EXPECTED_SECONDS_EAGER

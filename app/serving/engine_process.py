@@ -18,6 +18,7 @@ from pathlib import Path
 
 import httpx
 
+import terminal
 from app.checkpoints import Model
 from app.errors import EngineFailed
 from app.serving.command import EngineOptions, runs_on_cpu, vllm_command, vllm_environment
@@ -32,14 +33,15 @@ CAUSE = re.compile(r"^\w+(?:\.\w+)*(?:Error|Exception)(?:: .*)?$")
 
 
 class EngineProcess:
-    """vLLM serving one model. Use it from one thread; `stop` may be called from any."""
+    """vLLM serving one model. `stop` may be called from any thread, also while another one waits for the start."""
 
     def __init__(self, model: Model, options: EngineOptions, log: Path) -> None:
         """Start the process; it serves once `wait_until_ready` has returned."""
         on_cpu = runs_on_cpu()
-        self.url = f"http://127.0.0.1:{options.port}"
-        self.log = log
+        self._url = options.url
+        self._log = log
         self._label = model.label
+        self._expected_seconds = options.expected_seconds
         self._process = spawn_guarded(
             vllm_command(model, options, on_cpu), vllm_environment(model, on_cpu, os.environ), log
         )
@@ -56,8 +58,12 @@ class EngineProcess:
         Raises:
             EngineFailed: It ended before, or did not answer within `SECONDS_TO_START`.
         """
+        with terminal.waiting(f"Starting vLLM with {self._label}", self._expected_seconds):
+            self._wait()
+
+    def _wait(self) -> None:
         deadline = time.monotonic() + SECONDS_TO_START
-        while not answers(self.url):
+        while not answers(self._url):
             if not self.is_running and not self._stopped.is_set():
                 code = self._process.returncode
                 raise EngineFailed(f"vLLM ended while it loaded {self._label} (exit code {code}). {self.log_tail()}")
@@ -67,7 +73,7 @@ class EngineProcess:
 
     def log_tail(self) -> str:
         """Return what a person needs from the log: the errors it names, its last lines, and its path."""
-        return describe_log(self.log)
+        return describe_log(self._log)
 
     def stop(self) -> None:
         """End the process and all that it started; returns when they are gone."""

@@ -1,7 +1,6 @@
 """Keeps an engine process alive: a crash is followed by a new start, a few times, with growing pauses.
 
-The first start is the caller's business: when it fails, nothing is tried again, because the cause is the model or
-the machine.
+When the first start fails, nothing is tried again, because the cause is the model or the machine.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ STABLE_SECONDS = 600.0
 
 class Process(Protocol):
     """What is supervised."""
-
-    url: str
 
     @property
     def is_running(self) -> bool:
@@ -47,29 +44,30 @@ class Supervisor:
         pauses_seconds: tuple[float, ...] = PAUSES_SECONDS,
         poll_seconds: float = 0.5,
     ) -> None:
-        """Take the function that starts a process; each process must have the same `url`."""
+        """Take the function that starts a process."""
         self._launch = launch
         self._pauses = pauses_seconds
         self._poll_seconds = poll_seconds
         self._stopping = threading.Event()
         self._lock = threading.Lock()
         self._process: Process | None = None
-        self._watcher: threading.Thread | None = None
+        self._thread: threading.Thread | None = None
         self.problem: str | None = "The engine is starting."
         """Why no engine answers at the moment; None while one does."""
+        self.failure: EngineFailed | None = None
+        """Why the first start failed."""
 
-    def start(self) -> str:
-        """Start the engine, wait until it answers, watch it from then on, and return its URL.
+    def start(self, on_ready: Callable[[], None], on_failure: Callable[[], None]) -> None:
+        """Start the engine in the background and watch it from then on.
 
-        Raises:
-            EngineFailed: It died or did not come up.
+        Args:
+            on_ready: Called once, when the engine answers for the first time.
+            on_failure: Called where the first start failed; `failure` then says why.
         """
-        process = self._start_process()
-        process.wait_until_ready()
-        self.problem = None
-        self._watcher = threading.Thread(target=self._watch, name="engine-supervisor", daemon=True)
-        self._watcher.start()
-        return process.url
+        self._thread = threading.Thread(
+            target=self._run, args=(on_ready, on_failure), name="engine-supervisor", daemon=True
+        )
+        self._thread.start()
 
     def stop(self) -> None:
         """End the engine; returns when its processes are gone. Safe at any moment, also during a start."""
@@ -77,8 +75,8 @@ class Supervisor:
         with self._lock:
             if self._process is not None:
                 self._process.stop()
-        if self._watcher is not None:
-            self._watcher.join()
+        if self._thread is not None:
+            self._thread.join()
 
     def _start_process(self) -> Process:
         with self._lock:
@@ -86,6 +84,19 @@ class Supervisor:
                 raise EngineFailed("The engine was stopped.")
             self._process = self._launch()
             return self._process
+
+    def _run(self, on_ready: Callable[[], None], on_failure: Callable[[], None]) -> None:
+        try:
+            self._start_process().wait_until_ready()
+        except EngineFailed as error:
+            if not self._stopping.is_set():
+                self.failure = error
+                self.problem = "The engine could not be started."
+                on_failure()
+            return
+        self.problem = None
+        on_ready()
+        self._watch()
 
     def _watch(self) -> None:
         restarts, ran_seconds = 0, 0.0
@@ -107,6 +118,7 @@ class Supervisor:
         pause = self._pauses[restarts]
         self.problem = f"The engine died and is being started again ({restarts + 1} of {len(self._pauses)})."
         terminal.note(f"{self.problem} {self._process.log_tail()}")
+        self._process.stop()
         if self._stopping.wait(pause):
             return
         try:

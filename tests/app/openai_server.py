@@ -59,7 +59,7 @@ def openai_server() -> Iterator[OpenAiServer]:
 
         def _client_has_gone(self) -> bool:
             try:
-                return self.connection.recv(1) == b""
+                return not self.connection.recv(1)
             except TimeoutError:
                 return False
 

@@ -12,8 +12,8 @@ def test_documents_come_page_by_page(api: httpx.Client) -> None:
     seen: list[str] = []
     cursor: str | None = None
     while True:
-        query = {"limit": 2, **({"cursor": cursor} if cursor else {})}
-        page = DocumentPage.model_validate_json(api.get("/v1/documents", params=query).content)
+        behind = f"&cursor={cursor}" if cursor else ""
+        page = DocumentPage.model_validate_json(api.get(f"/v1/documents?limit=2{behind}").content)
         seen += [document.id for document in page.documents]
         cursor = page.next_cursor
         if cursor is None:
@@ -61,6 +61,9 @@ def test_not_ready_while_the_engine_restarts(serve: Serve) -> None:
     response = api.get("/readyz")
     assert (response.status_code, response.headers["retry-after"]) == (503, "30")
     assert "being started again" in response.json()["detail"]
+    answer = api.post("/v1/answers", json={"question": "Who?"})
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:openbook:engine-failed")
+    assert api.post("/v1/prompts", json={"question": "Who?"}).status_code == 200
     assert api.get("/healthz").status_code == 200
     assert "openbook_engine_up 0.0" in api.get("/metrics").text
 

@@ -18,6 +18,7 @@ async def answer(request: Request, body: AnswerRequest, services: ServicesDep) -
 
     `{"question": "Who keeps the lighthouse?"}` is enough; every other field has a default.
     """
+    services.require_engine()
     return _json(await while_connected(request, services.answerer.answer(body)))
 
 

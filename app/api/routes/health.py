@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from app.api.deps import ServicesDep
 from app.api.problems import document
-from app.errors import EngineFailed, EngineUnreachable
+from app.errors import EngineUnreachable
 from app.schemas import Health, Readiness
 
 router = APIRouter(tags=["health"])
@@ -21,8 +21,7 @@ async def healthz() -> Health:
 @router.get("/readyz", responses=document(503))
 async def readyz(services: ServicesDep) -> Readiness:
     """Say what is served, or with 503 why nothing is."""
-    if problem := services.engine_problem():
-        raise EngineFailed(problem)
+    services.require_engine()
     if not await services.engine.is_up():
         raise EngineUnreachable(f"The engine at {services.engine.url} does not answer.")
     return Readiness(
