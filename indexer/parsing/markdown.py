@@ -42,6 +42,8 @@ def parse(file: SourceFile) -> Iterator[Parsed]:
     """
     content, source_hash, size = read_document(file)
     fields, text = _front_matter(content)
+    # As `corpus.loading` reads it: what is indexed and what is trained on have one hash.
+    text = text.strip("\n")
     found = headings(text)
     known = {name: fields.pop(name) for name in KNOWN if fields.get(name) is not None}
     if isinstance(known.get("effective"), datetime):
@@ -100,12 +102,10 @@ def _front_matter(content: str) -> tuple[dict[str, Any], str]:
         place = getattr(error, "problem_mark", None)
         line = f" in line {place.line + 2}" if place else ""
         raise NotText(f"front matter{line}: {getattr(error, 'problem', None) or error}") from error
-    if fields is None:
-        return {}, content[match.end() :].lstrip("\n")
-    if not isinstance(fields, dict):
+    if fields is not None and not isinstance(fields, dict):
         # A line of dashes above a paragraph: a rule, and no front matter.
         return {}, content
-    return {str(name): value for name, value in fields.items()}, content[match.end() :].lstrip("\n")
+    return {str(name): value for name, value in (fields or {}).items()}, content[match.end() :]
 
 
 def _as_text(value: object) -> str:

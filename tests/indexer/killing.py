@@ -33,7 +33,7 @@ def main(store: Path, folder: Path, model: str, kills: int) -> None:
         if child == 0:
             ingest_module.ingest(store, [folder], "default", settings=settings)
             os._exit(0)
-        time.sleep(random_.uniform(0, 0.25))
+        time.sleep(random_.uniform(0, 0.06))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         with closing(Index.open(store, settings=settings)) as index:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.loading import load_corpus
 from indexer.parsing import PARSERS
 from indexer.parsing.source import NotText, Parsed, SourceFile, Unreadable, decode
 
@@ -28,7 +29,7 @@ def test_front_matter_says_what_is_known_about_a_markdown_document(tmp_path):
     (parsed,) = parse(tmp_path / "leave.md", content)
     document = parsed.document
     assert document.id == "leave.md"
-    assert document.text == "# Annual leave\n\nThirty days.\n"
+    assert document.text == "# Annual leave\n\nThirty days."
     assert (document.title, document.effective, document.authority) == ("Leave", date(2024, 5, 1), 2)
     assert document.supersedes == "old.md"
     assert document.metadata == {"tags": '["a", "ü"]', "owner": "Ana", "since": "2020-01-02"}
@@ -79,7 +80,7 @@ def test_front_matter_that_cannot_be_understood_is_a_reason(tmp_path, front_matt
 )
 def test_byte_order_marks_and_line_ends_do_not_show_in_the_text(tmp_path, content):
     (parsed,) = parse(tmp_path / "a.txt", content)
-    assert parsed.document.text == "кассовый разрыв\nзавтра\n"
+    assert parsed.document.text == "кассовый разрыв\nзавтра"
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,14 @@ def test_every_text_survives_every_encoding_that_is_read(text):
 def test_any_bytes_are_text_or_refused(content):
     with contextlib.suppress(NotText):
         decode(content)
+
+
+def test_documents_of_a_corpus_are_read_as_the_corpus_loads_them():
+    root = Path(__file__).parents[2] / "corpus" / "lormar"
+    for expected in load_corpus(root).documents:
+        path = root / "documents" / expected.id
+        (parsed,) = PARSERS[path.suffix](SourceFile(path, expected.id))
+        assert parsed.document.model_copy(update={"metadata": {}}) == expected.model_copy(update={"metadata": {}})
 
 
 def test_a_bad_line_of_jsonl_is_reported_and_the_others_are_read(tmp_path):
