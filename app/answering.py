@@ -43,7 +43,7 @@ class Answerer:
         telemetry: Telemetry,
         *,
         max_in_flight: int = 64,
-        retrieval_threads: int = 2,
+        retrieval_threads: int = 16,
     ) -> None:
         """Take its parts.
 
@@ -53,7 +53,7 @@ class Answerer:
             assemblers: For each checkpoint that the engine serves, what writes its prompts; the first is the default.
             telemetry: What counts.
             max_in_flight: Questions answered at the same time; as many again may wait.
-            retrieval_threads: Questions embedded at the same time.
+            retrieval_threads: Questions searched for at the same time.
         """
         self._index = index
         self._engine = engine

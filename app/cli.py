@@ -6,6 +6,7 @@ Heavy modules are imported inside the commands, so that `--help` starts at once.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,9 @@ def serve(**options: Any) -> None:
     except ValidationError as error:
         problems = "; ".join(f"OPENBOOK_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
         raise UsageError(f"The settings are not valid: {problems}.") from error
+    # The engine has the cores; searching for one question gains nothing from more threads and would take them away.
+    # The numeric libraries read this when they are imported.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     from app.server import serve as run
 
     run(settings)

@@ -7,7 +7,6 @@ minute long: `/healthz` is well and `/readyz` says why not yet. However the serv
 from __future__ import annotations
 
 import ipaddress
-import os
 import signal
 import socket
 import sys
@@ -38,8 +37,6 @@ def serve(settings: Settings) -> None:
     _refuse_open_host(settings)
     listener = listen(settings.host, settings.port)
     signal.signal(signal.SIGTERM, _exit_quietly)
-    # The engine has the cores; embedding one question gains nothing from more threads and would take them away.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         index = Index.open(settings.store, settings.embedder)
         try:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from indexer.errors import EmbedderError, VectorRefused
 from indexer.fingerprint import PROBE_TEXTS, Fingerprint, Vectors
+from indexer.gathering import Gatherer
 from indexer.settings import PACKAGED_EMBEDDER
 
 BATCH_TOKENS = 4096
@@ -28,6 +29,8 @@ BATCH_TOKENS = 4096
 QUERY_THREADS = 1
 """A question is too short to share, and threads that wait for each other are slow where an engine has the cores:
 beside two busy processes on two cores, a question took 185 ms with two threads and 14 ms with one."""
+QUERY_BATCH = 32
+"""Questions of different threads that are embedded together at most."""
 LEAST_LENGTH = 1e-6
 """A vector shorter than this points nowhere."""
 
@@ -52,6 +55,7 @@ class Embedder:
         self.passage_tokens = self.max_tokens - special - prefix
         """The longest passage that it reads whole, in its own tokens, special ones and the prefix not counted."""
         self._extra_tokens = special + prefix
+        self._gathered = Gatherer(lambda texts: self._encode(texts, self.query_prefix, QUERY_THREADS), QUERY_BATCH)
 
     @classmethod
     def load(cls, name: str, threads: int | None = None) -> Embedder:
@@ -95,10 +99,10 @@ class Embedder:
         Raises:
             VectorRefused: the model gave a vector that is not finite or has no length.
         """
-        vectors = self._encode([question], self.query_prefix, QUERY_THREADS)
-        if not _has_direction(vectors).all():
+        vector = self._gathered.embed(question)
+        if not _has_direction(vector[np.newaxis]).all():
             raise VectorRefused(f"The embedding model {self.name!r} gave a vector without a direction.", (0,))
-        unit: Vectors = vectors[0] / np.linalg.norm(vectors[0])
+        unit: Vectors = vector / np.linalg.norm(vector)
         return unit
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:

@@ -42,6 +42,8 @@ def openai_server() -> Iterator[OpenAiServer]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Headers and body leave in one packet; two of them would wait 40 ms for each other's acknowledgement.
+        wbufsize = -1
 
         def do_GET(self) -> None:
             self._send(200, state.models() if self.path == "/v1/models" else {})
@@ -70,6 +72,7 @@ def openai_server() -> Iterator[OpenAiServer]:
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+            self.wfile.flush()
 
         def log_message(self, format: str, *args: object) -> None:
             return
