@@ -13,7 +13,7 @@ from experiments.results import Contrast, Estimate
 
 VERDICTS = {
     "better": "▲ {a} better than {b}",
-    "worse": "▼ {a} worse than {b}",
+    "worse": "▲ {b} better than {a}",
     "equivalent": "= {a} and {b} equivalent",
     "underpowered": "? {a} and {b}: underpowered",
 }

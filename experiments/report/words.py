@@ -52,13 +52,6 @@ def count(number: float) -> str:
     return f"{number:,.0f}" if math.isfinite(number) else DASH
 
 
-def about(number: float) -> str:
-    """Return a large number to three significant digits, since more would pretend to know: `12,300`."""
-    if not math.isfinite(number) or number == 0:
-        return count(number)
-    return count(round(number, 2 - math.floor(math.log10(abs(number)))))
-
-
 def quantity(number: float, singular: str) -> str:
     """Return a counted noun: `1 passage`, `2 passages`."""
     return f"{count(number)} {singular}" if number == 1 else f"{count(number)} {singular}s"
@@ -122,11 +115,6 @@ def enumeration(items: list[str]) -> str:
 def visible(text: str) -> str:
     """Return the text with control characters replaced, since neither XML nor a reader can do anything with them."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def unbroken(text: str) -> str:
-    """Return the text with numbers kept on the line of their per cent sign."""
-    return re.sub(r"(?<=\d) (?=%)", SPACE, visible(text))
 
 
 def bar(ratio: float, cells: int = 20) -> str:

@@ -14,9 +14,9 @@ from markupsafe import Markup
 from experiments.report import markdown, words
 from experiments.report.costs import FIRST_QUESTIONS
 from experiments.report.figures import svg
-from experiments.report.highlight import highlight
 from experiments.report.inputs import read_inputs
 from experiments.report.page import Page, build_page
+from experiments.report.typography import highlight, unbroken
 from experiments.run_folder import replace
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -39,7 +39,7 @@ def write_report(run: Path) -> tuple[Path, Path]:
 def render_html(page: Page) -> str:
     """Return the report as one HTML document that loads nothing."""
     environment = _environment(autoescape=True)
-    environment.filters.update(visible=words.visible, unbroken=words.unbroken, highlight=highlight)
+    environment.filters.update(visible=words.visible, unbroken=unbroken, highlight=highlight)
     environment.globals["icon"] = lambda family: Markup(svg.icon(family))
     return environment.get_template("report.html.jinja").render(page=page)
 

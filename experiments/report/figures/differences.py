@@ -37,6 +37,7 @@ def difference(contrast: Contrast, half_width: float) -> str:
     scale, middle = Scale(-half_width, half_width, 6, WIDTH - 6), HEIGHT / 2
     svg.element(root, "line", "track", x1=0, x2=WIDTH, y1=middle, y2=middle)
     svg.element(root, "line", "zero", x1=scale(0), x2=scale(0), y1=1, y2=HEIGHT - 1)
-    svg.element(root, "line", "whisker plain", x1=scale(contrast.low), x2=scale(contrast.high), y1=middle, y2=middle)
-    svg.element(root, "circle", "mark plain", cx=scale(contrast.difference), cy=middle, r=4)
+    low, high = scale(contrast.low), scale(contrast.high)
+    svg.element(root, "rect", "band", x=low, y=middle - 5, width=max(high - low, 1.0), height=10, rx=2)
+    svg.element(root, "rect", "mark plain", x=scale(contrast.difference) - 1.5, y=middle - 7, width=3, height=14)
     return svg.markup(root)

@@ -45,7 +45,7 @@ def cost_lines(course: Course, frame: svg.Frame, unit: str, shown: Callable[[flo
     if crossing is not None and crossing <= questions:
         x = across(crossing)
         svg.element(root, "line", "reference-line", x1=x, x2=x, y1=20, y2=up.start)
-        svg.label(root, x, 12, f"even at {words.about(crossing)} questions", css="strong small", anchor="middle")
+        svg.label(root, x, 12, f"even at {words.count(crossing)} questions", css="strong small", anchor="middle")
     for line, y in zip(lines, _label_heights([up(line.end) for line in lines]), strict=True):
         svg.element(
             root, "line", f"trend {line.family}", x1=across(0), y1=up(line.start), x2=across.end, y2=up(line.end)

@@ -99,8 +99,8 @@ def _draw_interval(group: svg.Element, layout: _Layout, row: Row, y: float) -> N
         low, high = scale(row.estimate.low), scale(row.estimate.high)
         svg.element(group, "line", f"whisker {row.family}", x1=low, x2=high, y1=y, y2=y)
         for x in (low, high):
-            svg.element(group, "line", f"whisker {row.family}", x1=x, x2=x, y1=y - 5, y2=y + 5)
-    svg.marker(group, row.family, scale(row.estimate.value), y)
+            svg.element(group, "line", f"whisker {row.family}", x1=x, x2=x, y1=y - 8, y2=y + 8)
+    svg.marker(group, row.family, scale(row.estimate.value), y, 5)
 
 
 def _draw_value(group: svg.Element, right: float, y: float, below: float | None, row: Row) -> None:

@@ -84,13 +84,15 @@ def _draw_names(
         candidates = list(_candidates(x, y, svg.text_width(name, LABEL_SIZE)))
         # The first place that is free; where none is, the one that hides least.
         box = min(candidates, key=lambda box: _hidden(box, taken, frame))
-        taken.append(box)
+        taken.append(_Box(box.left - GAP, box.top, box.right + GAP, box.bottom))
         if candidates.index(box) >= NEAR:
             edge = box.left - 2 if box.left > x else box.right + 2 if box.right < x else (box.left + box.right) / 2
             svg.element(root, "line", "leader", x1=x, y1=y, x2=edge, y2=(box.top + box.bottom) / 2)
         svg.tooltip(svg.label(root, box.left, box.bottom - 4, name, css="strong small"), point.name)
 
 
+GAP = 6.0
+"""Least distance between two names on a line, in pixels."""
 NEAR = 6
 """The first candidates lie beside their marker and need no line to it."""
 

@@ -78,6 +78,7 @@ def test_the_report_reads_well_as_text(run: Path) -> None:
     text = write_report(run)[1].read_text(encoding="utf-8")
     assert text.startswith("# On 40 questions, retrieval answered 80 %")
     assert "\n\n\n" not in text
+    assert not re.search(r"[^\n]\n#", text)
     assert all(line == line.rstrip() for line in text.split("\n"))
     assert re.search(r"\| rag +\| 2 passages found by search +\| +80 % \(65–90\) \| █{16}░{4} \|", text)
     for heading in ("## Accuracy", "## Cost", "## Forgetting", "## Checks", "## Examples", "## Method", "## Reproduce"):

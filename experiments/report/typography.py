@@ -1,4 +1,4 @@
-"""Where an accepted answer stands in a passage."""
+"""Text set for the page: accepted answers marked in passages, and lines that do not break inside a number or a word."""
 
 from __future__ import annotations
 
@@ -21,3 +21,9 @@ def highlight(text: str, answers: Sequence[str]) -> Markup:
         marked += escape(text[end : match.start()]) + Markup("<mark>{}</mark>").format(match[0])
         end = match.end()
     return marked + escape(text[end:])
+
+
+def unbroken(text: str) -> Markup:
+    """Return the text as markup that keeps a per cent sign with its number and a short hyphenated word in one piece."""
+    joined = str(escape(re.sub(r"(?<=\d) (?=%)", words.SPACE, words.visible(text))))
+    return Markup(re.sub(r"\b[A-Za-z]{1,12}-[A-Za-z]{1,12}\b", r'<span class="whole">\g<0></span>', joined))
