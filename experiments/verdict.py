@@ -42,8 +42,8 @@ def spoken(spec: Spec, name: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share of 1 as a whole percentage; one decimal below 10 %."""
-    return f"{share * 100:.0f} %" if abs(share) >= 0.0995 else f"{share * 100:.1f} %"
+    """Return a share of 1 as a whole percentage; one decimal between 0 and 10 %."""
+    return f"{share * 100:.1f} %" if 0 < share < 0.0995 else f"{share * 100:.0f} %"
 
 
 def points(difference: float) -> str:

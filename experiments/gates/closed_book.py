@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from experiments.results import Gate
 from experiments.run_data import RunData
+from experiments.verdict import percent
 
 MOST_KNOWN = 0.5
 
@@ -22,7 +23,7 @@ def closed_book(run: RunData) -> Gate:
     if not known:
         return Gate(name="closed_book", passed=True, detail="Not measured: no arm asks the base without passages.")
     share = sum(known) / len(known)
-    says = f"The base already knows {share:.1%} without passages"
+    says = f"The base already knows {percent(share)} without passages"
     if share < MOST_KNOWN:
         return Gate(name="closed_book", passed=True, detail=f"{says}, so the arms can differ.")
     return Gate(name="closed_book", passed=False, detail=f"{says}: the corpus is no news to it and compares little.")

@@ -227,7 +227,7 @@ def test_a_base_that_knows_the_corpus_fails_its_gate_and_the_verdict_warns():
     results = summarise(run)
     gate = next(gate for gate in results.gates if gate.name == "closed_book")
     assert not gate.passed
-    assert "already knows 60.0%" in gate.detail
+    assert "already knows 60 %" in gate.detail
     assert results.verdict.endswith("Do not rely on it: failed gates closed_book.")
 
 
