@@ -41,7 +41,7 @@ def load_corpora(spec: Spec) -> Corpora:
     other = load_source(spec.other_corpus) if spec.other_corpus and searched else None
     return Corpora(
         main=_limited(load_source(spec.corpus), spec.questions.limit),
-        other=None if other is None else other.model_copy(update={"questions": ()}),
+        other=None if other is None else _only_documents(other),
         panel=Corpus(name="panel", documents=(), questions=_panel_questions(spec.panel)),
     )
 
@@ -52,6 +52,12 @@ def load_source(source: CorpusSource) -> Corpus:
         return world_corpus(source.world.seed, source.world.documents or DOCUMENTS)
     assert source.path is not None
     return load_corpus(source.path, source.format)
+
+
+def _only_documents(other: Corpus) -> Corpus:
+    """Drop the questions, and mark the ids, lest a document of the same name passes for evidence."""
+    marked = tuple(document.model_copy(update={"id": f"other/{document.id}"}) for document in other.documents)
+    return other.model_copy(update={"documents": marked, "questions": ()})
 
 
 def _limited(corpus: Corpus, limit: int | None) -> Corpus:

@@ -9,6 +9,7 @@ from experiments.gates.corpus_parity import corpus_parity
 from experiments.gates.errors import errors
 from experiments.gates.leakage import leakage
 from experiments.gates.metric_self_test import metric_self_test
+from experiments.gates.one_prompt import one_prompt
 from experiments.gates.served_checkpoints import served_checkpoints
 from experiments.results import Gate
 from experiments.run_data import RunData
@@ -18,6 +19,7 @@ GATES: Mapping[str, Callable[[RunData], Gate]] = {
     "leakage": leakage,
     "corpus_parity": corpus_parity,
     "served_checkpoints": served_checkpoints,
+    "one_prompt": one_prompt,
     "errors": errors,
     "closed_book": closed_book,
 }

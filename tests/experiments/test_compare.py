@@ -241,6 +241,16 @@ def test_an_arm_answered_by_another_checkpoint_fails_its_gate():
     assert "ft by base@1" in gate.detail
 
 
+def test_an_arm_asked_with_two_prompts_fails_its_gate():
+    run = a_run({"rag": "++", "ft": "++"})
+    record = run.answers["test"]["rag"]["q0"]
+    newer = record.model_copy(update={"answer": record.answer.model_copy(update={"prompt": "passages@2"})})
+    run.answers["test"]["rag"]["q0"] = newer
+    gate = GATES["one_prompt"](run)
+    assert not gate.passed
+    assert "passages@2" in gate.detail
+
+
 def test_a_training_set_of_other_documents_fails_parity():
     run = a_run({"rag": "++", "ft": "++"})
     other = run.state.model_copy(update={"finetuned": CARD.model_copy(update={"documents_hash": "other"})})

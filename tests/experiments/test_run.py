@@ -47,6 +47,13 @@ def test_every_arm_answers_every_question_and_the_results_say_how_well(openbook,
     assert all((finished.folder.path / name).exists() for name in ARTEFACTS)
 
 
+def test_a_document_of_the_same_name_in_the_other_corpus_is_no_evidence(openbook, write_spec, tmp_path):
+    spec = SPEC.replace("{world: {seed: 11, documents: 3}}", "{path: village}")
+    finished = run_experiment(str(write_spec(spec)), tmp_path / "runs", commands=openbook)
+    assert finished.results.arms["wrong_corpus"].metrics["retrieval_recall"].value == 0
+    assert finished.results.arms["rag"].metrics["retrieval_recall"].value == 1
+
+
 def test_index_and_training_set_are_proved_to_hold_the_same_documents(openbook, write_spec, tmp_path):
     finished = run_experiment(str(write_spec(SPEC)), tmp_path / "runs", commands=openbook)
     state = finished.folder.read_state()
