@@ -15,7 +15,7 @@ import httpx
 from pydantic import ValidationError
 
 from app.schemas import Answer, AnswerRequest
-from experiments.client import TIMEOUT_SECONDS, problem_of
+from experiments.client import LOOPBACK, TIMEOUT_SECONDS, problem_of
 from experiments.errors import ServerFailed
 from experiments.records import AnswerRecord, QuestionSet
 
@@ -53,7 +53,7 @@ async def _ask_all(url: str, asks: Sequence[Ask], concurrency: int, keep: Callab
     limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
     todo = iter(asks)
 
-    async with httpx.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS, limits=limits) as http:
+    async with httpx.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS, limits=limits, **LOOPBACK) as http:
 
         async def one_client() -> None:
             for ask in todo:
