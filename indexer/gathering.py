@@ -51,7 +51,7 @@ class Gatherer:
         del self._waiting[: len(batch)]
         try:
             rows = self._embed([question.text for question in batch])
-        except Exception as error:
+        except BaseException as error:
             for question in batch:
                 question.error = error
             return

@@ -89,22 +89,25 @@ class Index:
             EmbedderError: a model cannot be loaded.
             EmbedderMismatch: a collection was embedded with another model.
         """
-        states = queries.collections(self._connections.get())
-        if not states:
-            self._embedders.load(None)
-        for state in states.values():
-            self._embedders.load(state)
-            self._snapshot(state)
+        with self._connections.reading() as connection:
+            states = queries.collections(connection)
+            if not states:
+                self._embedders.load(None)
+            for state in states.values():
+                self._embedders.load(state)
+                self._snapshot(connection, state)
 
     @property
     def embedder_name(self) -> str:
         """The embedding model of the first collection, or the one that a new collection would get."""
-        states = queries.collections(self._connections.get())
-        return self._embedders.name_for(next(iter(states.values()), None))
+        with self._connections.reading() as connection:
+            first = next(iter(queries.collections(connection).values()), None)
+        return self._embedders.name_for(first)
 
     def collections(self) -> dict[str, int]:
         """Return the names of the collections with their published generations."""
-        return {name: state.generation for name, state in queries.collections(self._connections.get()).items()}
+        with self._connections.reading() as connection:
+            return {name: state.generation for name, state in queries.collections(connection).items()}
 
     def search(
         self, collection: str, question: str, top_k: int, document_ids: Sequence[str] | None = None
@@ -122,20 +125,21 @@ class Index:
             CollectionNotFound: there is no such collection.
             EmbedderMismatch: it was embedded with another model than the one that was chosen.
         """
-        state = self._state(collection)
-        query = self._embedders.load(state).embed_query(question)
-        snapshot = self._snapshot(state)
-        among = None
-        if document_ids is not None:
-            among = queries.chunk_ids_of(self._connections.get(), collection, document_ids)
-        wanted = top_k
-        while True:
-            near = snapshot.search(query, wanted, among)
-            live = queries.passages(self._connections.get(), [id_ for id_, _ in near], collection)
-            # Vectors of chunks that are no longer live take places; ask for more until there are enough.
-            if len(live) >= top_k or len(near) < wanted:
-                break
-            wanted *= 4
+        with self._connections.reading() as connection:
+            state = _state(connection, collection)
+            query = self._embedders.load(state).embed_query(question)
+            snapshot = self._snapshot(connection, state)
+            among = None
+            if document_ids is not None:
+                among = queries.chunk_ids_of(connection, collection, document_ids)
+            wanted = top_k
+            while True:
+                near = snapshot.search(query, wanted, among)
+                live = queries.passages(connection, [id_ for id_, _ in near], collection)
+                # Vectors of chunks that are no longer live take places; ask for more until there are enough.
+                if len(live) >= top_k or len(near) < wanted:
+                    break
+                wanted *= 4
         hits = tuple(_hit(live[id_], score) for id_, score in near if id_ in live)
         return SearchResult(hits[:top_k], snapshot.generation)
 
@@ -145,7 +149,8 @@ class Index:
         Raises:
             PassageNotFound: one of them never existed, or its document was deleted or replaced.
         """
-        live = queries.passages(self._connections.get(), ids)
+        with self._connections.reading() as connection:
+            live = queries.passages(connection, ids)
         missing = [id_ for id_ in ids if id_ not in live]
         if missing:
             raise PassageNotFound(
@@ -160,8 +165,9 @@ class Index:
         Raises:
             CollectionNotFound: there is no such collection.
         """
-        self._state(collection)
-        return queries.documents(self._connections.get(), collection, after, limit)
+        with self._connections.reading() as connection:
+            _state(connection, collection)
+            return queries.documents(connection, collection, after, limit)
 
     def count_documents(self, collection: str) -> int:
         """Return how many documents a collection holds.
@@ -169,8 +175,9 @@ class Index:
         Raises:
             CollectionNotFound: there is no such collection.
         """
-        self._state(collection)
-        return queries.count_documents(self._connections.get(), collection)
+        with self._connections.reading() as connection:
+            _state(connection, collection)
+            return queries.count_documents(connection, collection)
 
     def document(self, collection: str, document_id: str) -> DocumentDetail:
         """Return a document with its text and chunks.
@@ -179,19 +186,14 @@ class Index:
             CollectionNotFound: there is no such collection.
             DocumentNotFound: there is no such document in it.
         """
-        self._state(collection)
-        found = queries.document(self._connections.get(), collection, document_id)
-        if found is None:
-            raise document_not_found(self._connections.get(), collection, document_id)
-        return found
+        with self._connections.reading() as connection:
+            _state(connection, collection)
+            found = queries.document(connection, collection, document_id)
+            if found is None:
+                raise document_not_found(connection, collection, document_id)
+            return found
 
-    def _state(self, collection: str) -> Collection:
-        state = queries.collection(self._connections.get(), collection)
-        if state is None:
-            raise collection_not_found(self._connections.get(), collection)
-        return state
-
-    def _snapshot(self, state: Collection) -> Snapshot:
+    def _snapshot(self, connection: sqlite3.Connection, state: Collection) -> Snapshot:
         """Return the vectors of a collection as they are now, or as they were while another thread loads them."""
         known = self._snapshots.get(state.name)
         if known is not None and known.is_of(state):
@@ -202,11 +204,18 @@ class Index:
         try:
             known = self._snapshots.get(state.name)
             if known is None or not known.is_of(state):
-                known = load(self.folder, self._connections.get(), state.name, known)
+                known = load(self.folder, connection, state.name, known)
                 self._snapshots[state.name] = known
             return known
         finally:
             self._loading.release()
+
+
+def _state(connection: sqlite3.Connection, collection: str) -> Collection:
+    state = queries.collection(connection, collection)
+    if state is None:
+        raise collection_not_found(connection, collection)
+    return state
 
 
 def collection_not_found(connection: sqlite3.Connection, name: str) -> CollectionNotFound:

@@ -21,7 +21,7 @@ import faiss
 import numpy as np
 import numpy.typing as npt
 
-from indexer.errors import VectorsDamaged
+from indexer.errors import StoreError, VectorsDamaged
 from indexer.fingerprint import Vectors
 
 INDEX = "index.faiss"
@@ -89,11 +89,15 @@ class VectorIndex:
 
 
 def write_generation(home: Path, index: VectorIndex, generation: int, revision: int) -> None:
-    """Write `index` as `home/gen-<generation>`; it is there completely or not at all."""
+    """Write `index` as `home/gen-<generation>`; it is there completely or not at all.
+
+    Raises:
+        StoreError: the disk is full or takes no files.
+    """
     unfinished = home / f".gen-{generation}.{os.getpid()}"
     shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
     try:
+        unfinished.mkdir(parents=True)
         faiss.write_index(index._index, str(unfinished / INDEX))
         manifest = Manifest(
             generation=generation,
@@ -109,8 +113,14 @@ def write_generation(home: Path, index: VectorIndex, generation: int, revision: 
             _sync(path)
         os.rename(unfinished, generation_folder(home, generation))
         _sync(home)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(unfinished, ignore_errors=True)
+        # FAISS raises RuntimeError for a failed write.
+        if isinstance(error, OSError | RuntimeError):
+            raise StoreError(
+                f"The vector index {unfinished.parent} cannot be written: {error}. Every document is in the store; "
+                "make room and run the command again to publish it."
+            ) from error
         raise
 
 

@@ -127,10 +127,21 @@ class Connections:
         self._lock = threading.Lock()
         self._opened: list[sqlite3.Connection] = []
         self._closed = False
-        self.get()
+        self._get()
 
-    def get(self) -> sqlite3.Connection:
-        """Return the connection of the calling thread."""
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the block the connection of its thread, and its errors a meaning.
+
+        Raises:
+            StoreDamaged, StoreUnreachable, StoreError: the store cannot be read.
+        """
+        try:
+            yield self._get()
+        except sqlite3.Error as error:
+            raise _explained(error, self.folder) from error
+
+    def _get(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = connect(self.folder, read_only=True)

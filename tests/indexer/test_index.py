@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from indexer.deletion import delete
-from indexer.errors import CollectionNotFound, DocumentNotFound, EmbedderMismatch, PassageNotFound
+from indexer.errors import CollectionNotFound, DocumentNotFound, EmbedderMismatch, PassageNotFound, StoreDamaged
 from indexer.index import Index
 from indexer.ingest import ingest
 from indexer.publishing import vectors_home
@@ -137,6 +137,18 @@ def test_an_index_that_lacks_chunks_of_the_store_is_damaged(store, settings, add
     index.close()
 
 
+def test_a_database_that_breaks_while_it_is_read_is_named(store, settings, add):
+    add(**{f"d{number}": f"text {number} " * 100 for number in range(50)})
+    index = Index.open(store, settings=settings)
+    size = (store / "store.db").stat().st_size
+    with (store / "store.db").open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (size - 4096))
+    with pytest.raises(StoreDamaged, match=r"store\.db is damaged"):
+        [index.document("default", f"d{number}") for number in range(50)]
+    index.close()
+
+
 def test_documents_can_be_searched_by_id(index, add):
     add(a="one", b="two", c="three")
     assert found(index, "two", document_ids=["a", "c", "unknown"]) in (["a", "c"], ["c", "a"])
@@ -225,3 +237,26 @@ def test_a_reader_opened_before_the_first_ingest_follows_it(store, settings, tmp
     assert index.collections() == {"default": 1}
     assert found(index, "one") == ["a.txt"]
     index.close()
+
+
+@pytest.mark.parametrize("step", ["write_generation", "point_to", "drop_old_generations"])
+def test_a_writer_that_dies_at_any_step_of_publishing_leaves_a_store_that_answers(
+    step, index, add, settings, monkeypatch
+):
+    add(a="one")
+
+    def die(*_) -> None:
+        raise KeyboardInterrupt
+
+    place = "indexer.store.writer.StoreWriter" if step == "point_to" else "indexer.publishing.vectors"
+    with monkeypatch.context() as patch:
+        patch.setattr(f"{place}.{step}", die)
+        with pytest.raises(KeyboardInterrupt):
+            add(b="two", a="one changed")
+    reopened = Index.open(index.folder, settings=settings)
+    for reader in (index, reopened):
+        hits = reader.search("default", "two", 10).hits
+        assert [hit.text for hit in hits] == ["two", "one changed"]
+    reopened.close()
+    add(c="three")
+    assert sorted(found(index, "three")) == ["a", "b", "c"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.errors import VectorsDamaged
+from indexer.errors import StoreError, VectorsDamaged
 from indexer.vectors import (
     INDEX,
     MANIFEST,
@@ -114,6 +114,16 @@ def test_a_damaged_index_is_never_opened(tmp_path, damage):
     damage(generation_folder(tmp_path, 1))
     with pytest.raises(VectorsDamaged):
         read_generation(tmp_path, 1, 8)
+
+
+def test_a_disk_that_takes_no_files_leaves_no_half_index(tmp_path, monkeypatch):
+    def full(*_):
+        raise RuntimeError("Error in write: No space left on device")
+
+    monkeypatch.setattr("indexer.vectors.faiss.write_index", full)
+    with pytest.raises(StoreError, match="make room"):
+        write_generation(tmp_path, small(), 1, revision=1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_number_of_a_generation_is_never_used_again(tmp_path):
