@@ -80,7 +80,7 @@ class Progress:
         """Say that `steps` more are done."""
         self.done += steps
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done)
+            self._bar.update(self._task, completed=self.done, description=self.description)
         elif time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
             left = self.seconds / max(self.done, 1) * (self.total - self.done)
