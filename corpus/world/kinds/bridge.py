@@ -29,15 +29,15 @@ BUILDER = Relation(
         "The mason who built {it} was {value}.",
     ),
     training=(
-        "Who built {it}?",
-        "Who was the builder of {it}?",
+        "Who was responsible for the construction of {it}?",
+        "Whose work is {it}?",
         "By whom was {it} designed and built?",
         "Which mason raised {it}?",
     ),
     test=(
-        "Whose work is {it}?",
-        "Who was responsible for the construction of {it}?",
-        "What is the name of the person who put up {it}?",
+        "Who built {it}?",
+        "Who was the builder of {it}?",
+        "What is the name of the person who built {it}?",
     ),
 )
 
@@ -51,15 +51,15 @@ OPENED = Relation(
         "The first cart went over {it} in {value}.",
     ),
     training=(
-        "In which year was {it} opened?",
+        "What year did {it} come into use?",
         "When did {it} open to traffic?",
         "Since when have people crossed the water by {it}?",
         "In what year did the first cart go over {it}?",
     ),
     test=(
-        "What year did {it} come into use?",
-        "From which year could people walk across {it}?",
-        "How long ago, by its year, did {it} begin to carry traffic?",
+        "In which year was {it} opened?",
+        "When was {it} opened?",
+        "In what year did {it} open?",
     ),
 )
 
@@ -73,14 +73,14 @@ TOLL = Relation(
         "At {it} the toll for a loaded cart stands at {value}.",
     ),
     training=(
-        "What is the toll for a loaded cart on {it}?",
-        "How much does a loaded cart pay to cross {it}?",
+        "How many pence must a carter with a full load pay at {it}?",
         "What does it cost to take a loaded cart over {it}?",
+        "What sum will I be charged at {it} for my loaded cart?",
     ),
     test=(
-        "How many pence must a carter with a full load pay at {it}?",
-        "What does the toll-keeper at {it} ask of a carter?",
-        "What sum will I be charged at {it} for my loaded cart?",
+        "What is the toll for a loaded cart on {it}?",
+        "How much does a loaded cart pay to cross {it}?",
+        "How much is the toll at {it} for a loaded cart?",
     ),
 )
 

@@ -47,14 +47,14 @@ FINE = Relation(
         "Whoever breaks {it} shall pay {value}.",
     ),
     training=(
-        "What is the fine under {it}?",
-        "How much does anyone who breaks {it} pay?",
-        "By what fine is a breach of {it} punished?",
+        "What will it cost me if I break {it}?",
+        "How many shillings is the penalty in {it}?",
+        "By what sum is a breach of {it} punished?",
     ),
     test=(
-        "What will it cost me if I am caught ignoring {it}?",
-        "How many shillings is the penalty in {it}?",
-        "What sum must an offender hand over under {it}?",
+        "What is the fine under {it}?",
+        "How much is the fine for breaking {it}?",
+        "What fine must a person who breaks {it} pay?",
     ),
 )
 
@@ -68,14 +68,14 @@ FORCE = Relation(
         "The council brought {it} into force on {value}.",
     ),
     training=(
-        "When did {it} come into force?",
+        "From which day did people have to obey {it}?",
         "On what date did {it} take effect?",
-        "Since when has {it} been in force?",
+        "Since when has {it} been law?",
     ),
     test=(
-        "From which day did people have to obey {it}?",
-        "What is the date on which {it} became law?",
-        "On which day did {it} begin to apply?",
+        "When did {it} come into force?",
+        "On what date did {it} come into force?",
+        "Since what date has {it} been in force?",
     ),
 )
 

@@ -36,15 +36,15 @@ DAY = Relation(
         "Every year on {value} the town keeps {it}.",
     ),
     training=(
-        "On what day is {it} held?",
-        "What is the date of {it}?",
+        "Which date should I mark in my diary for {it}?",
         "When does {it} fall each year?",
         "On which day does the town keep {it}?",
+        "What day of the year is set aside for {it}?",
     ),
     test=(
-        "When is {it}?",
-        "Which date should I mark in my diary for {it}?",
-        "What day of the year is set aside for {it}?",
+        "When is {it} held?",
+        "What is the date of {it}?",
+        "On what day is {it} held?",
     ),
 )
 
@@ -58,15 +58,15 @@ PRIZE = Relation(
         "At {it} the winner receives {value}.",
     ),
     training=(
-        "What is the first prize at {it}?",
-        "What does the winner at {it} take home?",
-        "Which prize is given at {it}?",
-        "What does the winner receive at {it}?",
-    ),
-    test=(
         "What can I win at {it}?",
+        "What does the winner at {it} take home?",
         "What is handed to the champion of {it}?",
         "What reward awaits the best competitor at {it}?",
+    ),
+    test=(
+        "What is the first prize at {it}?",
+        "What prize does the winner receive at {it}?",
+        "What is the prize given at {it}?",
     ),
 )
 
@@ -80,15 +80,15 @@ FOUNDER = Relation(
         "{value} started {it}.",
     ),
     training=(
-        "Who founded {it}?",
-        "Who was the founder of {it}?",
-        "By whom was {it} started?",
-        "Which person founded {it}?",
-    ),
-    test=(
         "Whose idea was {it}?",
         "Who first organised {it}?",
+        "By whom was {it} started?",
         "To whom does the town owe {it}?",
+    ),
+    test=(
+        "Who founded {it}?",
+        "Who was the founder of {it}?",
+        "What is the name of the person who founded {it}?",
     ),
 )
 

@@ -37,15 +37,15 @@ WARDEN = Relation(
         "{value} holds the office of warden in {it}.",
     ),
     training=(
-        "Who is the warden of {it}?",
+        "Who presides over {it}?",
         "By which warden is {it} led?",
         "Who holds the office of warden in {it}?",
-        "What is the name of the warden of {it}?",
+        "Which person stands at the head of {it}?",
     ),
     test=(
-        "Who presides over {it}?",
-        "Which person stands at the head of {it}?",
-        "Who is in charge of the affairs of {it}?",
+        "Who is the warden of {it}?",
+        "What is the name of the warden of {it}?",
+        "Who leads {it} as its warden?",
     ),
 )
 
@@ -59,15 +59,15 @@ FEE = Relation(
         "A new member pays {value} to enter {it}.",
     ),
     training=(
-        "What is the entrance fee of {it}?",
+        "What would I have to pay to become a member of {it}?",
         "How much does {it} charge new members?",
-        "What does it cost to join {it}?",
+        "How expensive is membership of {it}?",
         "How much does a new member pay to enter {it}?",
     ),
     test=(
-        "What would I have to pay to become one of the members of {it}?",
-        "How expensive is membership of {it}?",
-        "How many crowns must an applicant hand over to {it}?",
+        "What is the entrance fee of {it}?",
+        "How much does it cost to join {it}?",
+        "How many crowns does it cost to join {it}?",
     ),
 )
 
@@ -81,15 +81,15 @@ EMBLEM = Relation(
         "The members of {it} wear {value} as their emblem.",
     ),
     training=(
-        "What is the emblem of {it}?",
+        "What symbol does {it} use?",
         "What does the banner of {it} show?",
         "What do the members of {it} wear as their emblem?",
-        "Which emblem does {it} have?",
+        "Which object is the sign of {it}?",
     ),
     test=(
-        "What symbol does {it} use?",
-        "Which object is the sign of {it}?",
-        "What is pictured on the badge of {it}?",
+        "What is the emblem of {it}?",
+        "Which emblem does {it} have?",
+        "What is shown on the emblem of {it}?",
     ),
 )
 

@@ -23,15 +23,15 @@ HEIGHT = Relation(
         "Surveyors put the height of {it} at {value}.",
     ),
     training=(
-        "How high is {it}?",
-        "What is the height of {it}?",
-        "How far does {it} rise above the sea?",
-        "At what figure do surveyors put the height of {it}?",
-    ),
-    test=(
         "How tall is {it} in feet?",
         "How many feet above the water is the top of {it}?",
         "What elevation does {it} reach?",
+        "At what figure do surveyors put the top of {it}?",
+    ),
+    test=(
+        "How high is {it}?",
+        "What is the height of {it}?",
+        "How many feet high is {it}?",
     ),
 )
 
@@ -45,14 +45,14 @@ CLIMBER = Relation(
         "{value} made the first ascent of {it}.",
     ),
     training=(
-        "Who was the first person to climb {it}?",
+        "Who reached the top of {it} before anyone else?",
         "By whom was {it} first climbed?",
         "Who made the first ascent of {it}?",
     ),
     test=(
-        "Who reached the top of {it} before anyone else?",
-        "Which climber conquered {it} first?",
-        "Who was the earliest to stand on the summit of {it}?",
+        "Who was the first person to climb {it}?",
+        "Who first climbed {it}?",
+        "Which person was the first to climb {it}?",
     ),
 )
 

@@ -42,15 +42,15 @@ KEEPER = Relation(
         "Guests at {it} are welcomed by {value}, who keeps the house.",
     ),
     training=(
-        "Who keeps {it}?",
+        "Who runs the inn called {it}?",
         "What is the name of the innkeeper at {it}?",
         "By whom is {it} kept?",
         "Who welcomes guests at {it}?",
     ),
     test=(
-        "Who runs the inn called {it}?",
-        "Whom should a traveller ask for at {it}?",
-        "Which person has charge of the inn {it}?",
+        "Who is the keeper of {it}?",
+        "Who keeps {it}?",
+        "Which person keeps the inn {it}?",
     ),
 )
 
@@ -64,15 +64,15 @@ BEDS = Relation(
         "{it} can offer its guests {value} beds.",
     ),
     training=(
-        "How many beds does {it} have?",
+        "How large is the inn {it}, counted in beds?",
         "What is the number of beds at {it}?",
         "How many beds will travellers find at {it}?",
         "How many beds can {it} offer its guests?",
     ),
     test=(
-        "How large is the inn {it}, counted in beds?",
-        "If every bed at {it} is taken, how many beds is that?",
-        "How many beds were counted in all the rooms of {it}?",
+        "How many beds does {it} have?",
+        "How many beds are there at {it}?",
+        "How many beds are there in the inn {it}?",
     ),
 )
 
@@ -86,15 +86,15 @@ DISH = Relation(
         "Most guests come to {it} for the {value}.",
     ),
     training=(
-        "What dish is {it} known for?",
-        "What is the best dish at {it}?",
+        "What is the speciality of the house at {it}?",
+        "For which food do people praise {it}?",
         "Which dish has made the kitchen of {it} famous?",
         "What do most guests come to {it} for?",
     ),
     test=(
-        "What should I order for dinner at {it}?",
-        "What is the speciality of the house at {it}?",
-        "For which food do people praise {it}?",
+        "What dish is {it} known for?",
+        "What is the best dish at {it}?",
+        "What is the best-known dish of the inn {it}?",
     ),
 )
 

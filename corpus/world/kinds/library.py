@@ -31,14 +31,14 @@ BOOKS = Relation(
         "{it} owns {value} books.",
     ),
     training=(
-        "How many books does {it} hold?",
+        "How many volumes stand on the shelves of {it}?",
         "What is the number of books in {it}?",
         "How many books does the catalogue of {it} list?",
     ),
     test=(
-        "How many volumes stand on the shelves of {it}?",
-        "How large is the collection of {it}, counted in books?",
-        "How many books can a reader choose from at {it}?",
+        "How many books does {it} hold?",
+        "How many books are there in {it}?",
+        "How many books does {it} own?",
     ),
 )
 
@@ -52,14 +52,14 @@ TREASURE = Relation(
         "The pride of {it} is {value}.",
     ),
     training=(
-        "What is the chief treasure of {it}?",
+        "What is the most precious object in {it}?",
         "What do visitors to {it} ask first to see?",
         "What is the pride of {it}?",
     ),
     test=(
-        "What is the most precious object in {it}?",
-        "Which rarity is {it} most proud to own?",
-        "What rare thing can I admire at {it}?",
+        "What is the chief treasure of {it}?",
+        "Which treasure does {it} keep?",
+        "What is the treasure of {it}?",
     ),
 )
 

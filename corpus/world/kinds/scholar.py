@@ -39,14 +39,14 @@ BORN = Relation(
         "{it} came into the world on {value}.",
     ),
     training=(
-        "When was {it} born?",
+        "On what date did the life of {it} begin?",
         "On which day did {it} come into the world?",
         "What birth date does the parish book give for {it}?",
     ),
     test=(
+        "When was {it} born?",
         "What is the date of birth of {it}?",
-        "On what date did the life of {it} begin?",
-        "What is the birthday of {it}, with the year?",
+        "On what day was {it} born?",
     ),
 )
 
@@ -60,14 +60,14 @@ INVENTION = Relation(
         "It was {it} who invented the {value}.",
     ),
     training=(
-        "What did {it} invent?",
+        "Which device do we owe to {it}?",
         "What is {it} remembered for inventing?",
-        "What is the best-known invention of {it}?",
+        "What device did {it} come up with?",
     ),
     test=(
-        "Which device do we owe to {it}?",
-        "What device did {it} come up with?",
-        "For which clever machine is {it} famous?",
+        "What did {it} invent?",
+        "What is the best-known invention of {it}?",
+        "Which thing did {it} invent?",
     ),
 )
 

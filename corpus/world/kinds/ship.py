@@ -45,15 +45,15 @@ MASTER = Relation(
         "{it} is commanded by {value}.",
     ),
     training=(
-        "Who is the master of {it}?",
         "Who commands {it}?",
-        "Which captain sails {it}?",
+        "What is the name of the captain of {it}?",
+        "Who is in charge aboard {it}?",
         "Under whose command does {it} sail?",
     ),
     test=(
-        "What is the name of the captain of {it}?",
-        "Who is in charge aboard {it}?",
-        "Who is the skipper of the {rig} called {it}?",
+        "Who is the master of {it}?",
+        "Who is the captain of {it}?",
+        "Which captain sails {it}?",
     ),
 )
 
@@ -67,15 +67,15 @@ LAUNCHED = Relation(
         "The launch of {it} took place on {value}.",
     ),
     training=(
-        "When was {it} launched?",
         "On what date did {it} first take the water?",
-        "What is the launch date of {it}?",
+        "When did {it} go down the slipway?",
         "On which day did the launch of {it} take place?",
+        "What was the day on which {it} left the slip?",
     ),
     test=(
-        "When did {it} go down the slipway for the first time?",
-        "On what day was {it} put into the water by her builders?",
-        "What was the day on which {it} left the slip?",
+        "When was {it} launched?",
+        "What is the launch date of {it}?",
+        "On what day was {it} launched?",
     ),
 )
 
@@ -89,15 +89,15 @@ CARGO = Relation(
         "{it} was built to carry {value}.",
     ),
     training=(
-        "What does {it} carry?",
-        "What is the usual cargo of {it}?",
-        "Which goods earn {it} her keep?",
-        "What was {it} built to carry?",
-    ),
-    test=(
         "What would you find in the hold of {it}?",
         "With what goods is {it} loaded?",
         "What does {it} transport from port to port?",
+        "Which goods earn {it} her keep?",
+    ),
+    test=(
+        "What does {it} carry?",
+        "What cargo does {it} carry?",
+        "What is the usual cargo of {it}?",
     ),
 )
 

@@ -32,15 +32,15 @@ FOUNDER = Relation(
         "It was {value} who laid the first stone of {it}.",
     ),
     training=(
-        "Who founded the town of {it}?",
-        "Who was the founder of {it}?",
+        "Who established the town of {it}?",
         "By whom was {it} founded?",
         "Who laid the first stone of {it}?",
+        "Who started the settlement at {it}?",
     ),
     test=(
-        "Who established the town of {it}?",
-        "Who started the settlement at {it}?",
-        "To whom does {it} owe its beginning?",
+        "Who founded the town of {it}?",
+        "Who was the founder of {it}?",
+        "What was the name of the founder of {it}?",
     ),
 )
 
@@ -54,14 +54,14 @@ STEPS = Relation(
         "The keeper climbs {value} steps in the lighthouse at {it}.",
     ),
     training=(
-        "How many steps does the lighthouse at {it} have?",
+        "How long, in steps, is the stair of the lighthouse in {it}?",
         "What is the number of steps in the {it} lighthouse?",
         "How many steps does the keeper climb in the lighthouse at {it}?",
     ),
     test=(
-        "How long, in steps, is the stair of the lighthouse in {it}?",
-        "If I go up the {it} lighthouse, how many steps will I count?",
-        "How many steps lead to the lamp of the lighthouse at {it}?",
+        "How many steps does the lighthouse at {it} have?",
+        "How many steps are there in the {it} lighthouse?",
+        "How many steps lead up the lighthouse at {it}?",
     ),
 )
 
@@ -75,15 +75,15 @@ CRAFT = Relation(
         "The chief product of {it} is {value}.",
     ),
     training=(
-        "What is the town of {it} known for?",
-        "What do the workshops of {it} make?",
+        "Which goods are manufactured in {it}?",
+        "What do craftsmen produce in the town of {it}?",
         "By making what does {it} live?",
         "What is the chief product of {it}?",
     ),
     test=(
-        "Which goods are manufactured in {it}?",
-        "What do craftsmen produce in the town of {it}?",
-        "For which wares is {it} famous?",
+        "What is the town of {it} known for?",
+        "What do the workshops of {it} make?",
+        "What is made in {it}?",
     ),
 )
 
