@@ -119,7 +119,7 @@ def _summary_line(summary: Summary) -> str:
     parts = [f"{count:,} {name}" for name, count in counts.items() if count] or ["nothing to do"]
     line = f"{', '.join(parts)} in {duration(summary.seconds)}"
     if summary.chunks:
-        line += f"; {summary.chunks:,} chunks, {summary.embedded:,} of them embedded"
+        line += f"; {_plural(summary.chunks, 'chunk')}, {summary.embedded:,} of them embedded"
     line += f". Collection {summary.collection!r}, generation {summary.generation}."
     if summary.skipped_because:
         line += " Skipped: " + "; ".join(f"{count:,} × {why}" for why, count in summary.skipped_because.items()) + "."
@@ -142,7 +142,9 @@ def list_documents(*, collection: str, store: Path | None, as_json: bool) -> Non
         while page := index.documents(collection, after, PAGE):
             for row in page:
                 title = f"  {row.title}" if row.title else ""
-                _print_json(asdict(row)) if as_json else click.echo(f"{row.id}  ({row.chunk_count} chunks){title}")
+                _print_json(asdict(row)) if as_json else click.echo(
+                    f"{row.id}  ({_plural(row.chunk_count, 'chunk')}){title}"
+                )
             after = page[-1].id
 
 
@@ -165,7 +167,7 @@ def show_document(document_id: str, *, collection: str, store: Path | None, as_j
         "authority": detail.authority or None,
         "supersedes": detail.supersedes,
         "indexed": f"{detail.indexed:%Y-%m-%d %H:%M} UTC",
-        "length": f"{detail.characters:,} characters in {detail.chunk_count} chunks",
+        "length": f"{detail.characters:,} characters in {_plural(detail.chunk_count, 'chunk')}",
         **detail.metadata,
     }
     click.echo(detail.id)
@@ -212,6 +214,10 @@ def search(
         click.echo(_hit_lines(number, hit))
     if not found.hits:
         note(f"The collection {collection!r} is empty.")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _hit_lines(number: int, hit: Hit) -> str:

@@ -232,7 +232,7 @@ def _files(paths: Sequence[Path]) -> tuple[list[SourceFile], list[Outcome]]:
             files.setdefault(found.path.resolve(), found)
     if not files:
         where = ", ".join(repr(str(path)) for path in paths)
-        seen = f"; {len(skipped)} files were passed over, the first: {skipped[0]}" if skipped else ""
+        seen = f"; {len(skipped)} passed over, the first: {skipped[0]}" if skipped else ""
         raise UsageError(f"No documents in {where}{seen}. Files that are read: {', '.join(PARSERS)}.")
     return list(files.values()), skipped
 

@@ -40,7 +40,7 @@ def test_ingest_search_list_show_and_delete():
     assert (out.split(" in ")[0], code) == ("2 added", 0)
     assert "2 chunks, 2 of them embedded" in out
     out, _, _ = openbook("documents", "list")
-    assert out.splitlines() == ["ferry.md  (1 chunks)  The ferry", "guild.txt  (1 chunks)  guild"]
+    assert out.splitlines() == ["ferry.md  (1 chunk)  The ferry", "guild.txt  (1 chunk)  guild"]
     out, _, _ = openbook("documents", "show", "ferry.md")
     assert "source: docs/ferry.md" in out
     assert out.endswith("It costs four shells.\n")

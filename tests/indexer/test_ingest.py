@@ -221,7 +221,7 @@ def test_a_folder_without_documents_says_what_is_read(run, folder):
     with pytest.raises(UsageError, match=r"No documents in .*\.md"):
         run(folder)
     (folder / "a.pdf").write_text("x")
-    with pytest.raises(UsageError, match=r"1 files were passed over.*\.pdf files are not read"):
+    with pytest.raises(UsageError, match=r"1 passed over.*\.pdf files are not read"):
         run(folder)
 
 
