@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from corpus.leakage import NEAR, leaks
 from corpus.loading import load_corpus
 from corpus.world.generate import DOCUMENTS, SEED, world_corpus
 from corpus.world.variants import VARIANTS
@@ -62,6 +63,13 @@ def test_the_data_card_states_the_true_sizes():
     assert f"| questions | {train + test}: {train} in training wordings" in card
     assert f"and {test} in test wordings" in card
     assert f"--seed {SEED} --documents {DOCUMENTS} --sets" in card
+
+
+def test_the_data_card_states_how_near_the_nearest_wordings_are():
+    card = (SHIPPED / "README.md").read_text(encoding="utf-8")
+    nearest = max(leak.similarity for leak in leaks(load_corpus(SHIPPED), near=0.5))
+    assert f"The nearest pair has {nearest:.0%}".replace("%", " %") in card
+    assert f"counts {NEAR:.0%}".replace("%", " %") in card
 
 
 def test_a_written_world_of_json_lines_loads(tmp_path):
