@@ -23,6 +23,8 @@ from app.schemas import Answer, AnswerRequest, Passage, Prompt, Timing
 from app.telemetry import Telemetry
 from indexer.index import Hit, Index
 
+WITHOUT_PASSAGES = find_prompt("closed_book")
+
 
 @dataclass(frozen=True)
 class Retrieved:
@@ -42,6 +44,7 @@ class Answerer:
         assemblers: dict[str, Assembler],
         telemetry: Telemetry,
         *,
+        prompt: str = "worked_examples",
         max_in_flight: int = 64,
         retrieval_threads: int = 16,
     ) -> None:
@@ -52,10 +55,12 @@ class Answerer:
             engine: The model.
             assemblers: For each checkpoint that the engine serves, what writes its prompts; the first is the default.
             telemetry: What counts.
+            prompt: Name of the prompt where there are passages and the request names none.
             max_in_flight: Questions answered at the same time; as many again may wait.
             retrieval_threads: Questions searched for at the same time.
         """
         self._index = index
+        self._with_passages = find_prompt(prompt)
         self._engine = engine
         self._assemblers = assemblers
         self._telemetry = telemetry
@@ -110,13 +115,13 @@ class Answerer:
 
     async def _prompt(self, request: AnswerRequest, checkpoint: str) -> tuple[Prompt, int | None, float]:
         started = time.perf_counter()
-        template = find_prompt(request.prompt, has_passages=True)
+        # A misspelt prompt costs no search.
+        asked_for = find_prompt(request.prompt) if request.prompt else None
         retrieved = Retrieved((), None)
         if request.retriever != "none":
             loop = asyncio.get_running_loop()
             retrieved = await loop.run_in_executor(self._pool, self._retrieve, request)
-        if request.prompt is None:
-            template = find_prompt(None, has_passages=bool(retrieved.passages))
+        template = asked_for or (self._with_passages if retrieved.passages else WITHOUT_PASSAGES)
         assembler = self._assemblers[checkpoint]
         prompt = assembler.assemble(template, request.question, retrieved.passages, request.decoding.max_tokens)
         return prompt, retrieved.generation, _milliseconds_since(started)

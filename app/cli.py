@@ -25,6 +25,7 @@ ARMS: dict[str, dict[str, Any]] = {"rag": {"retriever": "dense"}, "closed_book":
 @click.option("--store", type=click.Path(path_type=Path, file_okay=False), help="Folder of the index.")
 @click.option("--engine-url", metavar="URL", help="Use this OpenAI-compatible server instead of starting vLLM.")
 @click.option("--engine-port", type=click.IntRange(0, 65535), help="Loopback port for vLLM; a free one by default.")
+@click.option("--prompt", help="Prompt for questions with passages; worked_examples by default.")
 @click.option("--max-model-len", type=click.IntRange(min=64), help="Tokens of prompt and answer; 2048 by default.")
 @click.option("--kv-cache-gib", type=click.IntRange(min=1), help="Memory for the key-value cache on a CPU, in GiB.")
 @click.option(

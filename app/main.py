@@ -53,6 +53,7 @@ def create_app(
             engine,
             assemblers,
             telemetry,
+            prompt=settings.prompt,
             max_in_flight=settings.max_in_flight,
             retrieval_threads=settings.retrieval_threads,
         )

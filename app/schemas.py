@@ -38,7 +38,7 @@ class ArmOptions(Schema):
     """`none`: closed book. `dense`: nearest passages. `given`: exactly the passages of `passage_ids`."""
     top_k: int = Field(default=3, ge=1, le=50)
     prompt: str | None = None
-    """Name of the prompt; None takes `passages` where passages are given and `closed_book` where there are none."""
+    """Name of the prompt; None takes the server's own, or `closed_book` without passages."""
     decoding: Decoding = Decoding()
 
 

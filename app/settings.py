@@ -32,6 +32,9 @@ class Settings(BaseSettings):
     engine_port: int = Field(default=0, ge=0, le=65535)
     """The loopback port of the vLLM that is started; 0 takes a free one."""
     engine_timeout_s: float = Field(default=120.0, gt=0)
+    prompt: str = "worked_examples"
+    """The prompt of a question with passages that names none. The worked examples take 1,000 tokens, which the engine
+    computes once; `passages` does without them."""
     max_model_len: int = Field(default=2048, ge=64)
     """Tokens of prompt and answer together; a model with a shorter context lowers it."""
     kv_cache_gib: int = Field(default=1, ge=1)

@@ -24,11 +24,20 @@ START_SECONDS = 1800.0
 EXPECTED_START_SECONDS = 50.0
 
 
+@dataclass(frozen=True)
+class Indexing:
+    """How documents are indexed; None is the indexer's own default."""
+
+    embedder: str | None = None
+    chunk_tokens: int | None = None
+    """The longest chunk, in tokens of the embedder."""
+
+
 class Commands(Protocol):
     """What a run needs done by others."""
 
-    def ingest(self, documents: Path, store: Path, collection: str, embedder: str | None, log: Path) -> None:
-        """Index a JSONL file of documents; embedder None is the default one."""
+    def ingest(self, documents: Path, store: Path, collection: str, indexing: Indexing, log: Path) -> None:
+        """Index a JSONL file of documents."""
         ...
 
     def serve(self, model: str | None, store: Path, embedder: str | None, log: Path) -> AbstractContextManager[Client]:
@@ -47,9 +56,10 @@ class OpenbookCommands:
     engine_url: str | None = None
     """A running OpenAI-compatible server to use instead of starting vLLM."""
 
-    def ingest(self, documents: Path, store: Path, collection: str, embedder: str | None, log: Path) -> None:
+    def ingest(self, documents: Path, store: Path, collection: str, indexing: Indexing, log: Path) -> None:
         """Run `openbook ingest`."""
-        options = ["--store", str(store), "--collection", collection, *_option("--embedder", embedder)]
+        options = ["--store", str(store), "--collection", collection, *_option("--embedder", indexing.embedder)]
+        options += _option("--chunk-tokens", indexing.chunk_tokens)
         run_to_end(["openbook", "ingest", str(documents), *options], log, f"Ingesting {documents}")
 
     @contextmanager
@@ -78,8 +88,8 @@ class OpenbookCommands:
         run_to_end(["experiments.finetune", str(job)], log, "Fine-tuning")
 
 
-def _option(name: str, value: str | None) -> list[str]:
-    return [name, value] if value else []
+def _option(name: str, value: str | int | None) -> list[str]:
+    return [name, str(value)] if value else []
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], client: Client, log: Path) -> None:

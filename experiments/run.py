@@ -20,7 +20,7 @@ from experiments.answer_log import AnswerLog
 from experiments.asking import Ask, ask_all
 from experiments.batches import Batch, asks_of, remaining_batches, warm_up
 from experiments.client import Client
-from experiments.commands import Commands
+from experiments.commands import Commands, Indexing
 from experiments.corpora import Corpora
 from experiments.environment import environment
 from experiments.errors import ServerFailed
@@ -98,13 +98,14 @@ class Run:
         return self.commands.serve(model, self.folder.store, self.spec.embedder, self.folder.log(log))
 
     def _ingest(self) -> None:
+        indexing = Indexing(self.spec.embedder, self.spec.chunk_tokens)
         for name in INDEXED:
             if name in self.state.indexing_seconds or name not in self.corpora.by_name():
                 continue
             note(f"Ingesting the corpus {name!r}")
             documents, log = self.folder.documents(name), self.folder.log(f"ingest-{name}")
             started = time.monotonic()
-            self.commands.ingest(documents, self.folder.store, name, self.spec.embedder, log)
+            self.commands.ingest(documents, self.folder.store, name, indexing, log)
             seconds = round(time.monotonic() - started, 3)
             self._learn(indexing_seconds={**self.state.indexing_seconds, name: seconds})
 

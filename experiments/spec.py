@@ -19,7 +19,7 @@ from experiments.finetune.recipes import RECIPES
 from experiments.metrics import METRICS
 from terminal import did_you_mean
 
-PROMPTS = ("closed_book", "passages")
+PROMPTS = ("closed_book", "passages", "worked_examples")
 """The prompts that the app offers; a test holds them against its table."""
 
 CorpusName = Literal["main", "other"]
@@ -143,6 +143,8 @@ class Spec(Schema):
     ../ is relative to the specification's folder."""
     embedder: str | None = None
     """A path, written as for `model`, or a Hugging Face id; None takes the embedded default."""
+    chunk_tokens: int | None = Field(default=None, ge=8)
+    """The longest chunk of the index, in tokens of the embedder; None takes the indexer's default."""
     questions: QuestionChoice = QuestionChoice()
     concurrency: int = Field(default=16, ge=1, le=1024)
     """Questions under way at once."""

@@ -44,8 +44,17 @@ def _common(command: Command) -> Command:
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--embedder", help="Embedding model: local folder or Hugging Face id. [default: the installed one]")
+@click.option("--chunk-tokens", type=click.IntRange(8), help="Longest chunk, in tokens of the embedder. [default: 128]")
 @_common
-def ingest(paths: tuple[Path, ...], *, embedder: str | None, collection: str, store: Path | None, as_json: bool) -> int:
+def ingest(
+    paths: tuple[Path, ...],
+    *,
+    embedder: str | None,
+    chunk_tokens: int | None,
+    collection: str,
+    store: Path | None,
+    as_json: bool,
+) -> int:
     """Add the documents under each PATH to the index, or bring changed ones up to date.
 
     Reads Markdown, text, and JSONL with a document on every line: {"id": ..., "text": ...}. Exits with 1 where a
@@ -53,6 +62,7 @@ def ingest(paths: tuple[Path, ...], *, embedder: str | None, collection: str, st
     """
     from indexer.ingest import Watcher
     from indexer.ingest import ingest as run
+    from indexer.settings import IndexerSettings
 
     shown = _Shown(as_json)
     with shown:
@@ -61,6 +71,7 @@ def ingest(paths: tuple[Path, ...], *, embedder: str | None, collection: str, st
             paths,
             collection,
             embedder=embedder,
+            settings=IndexerSettings() if chunk_tokens is None else IndexerSettings(chunk_tokens=chunk_tokens),
             watcher=Watcher(shown.start, shown.advance, shown.report),
         )
     if as_json:

@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 
 from app.prompting.closed_book import ClosedBook
 from app.prompting.passages import Passages
+from app.prompting.worked_examples import WorkedExamples
 from app.schemas import Message, Passage
 
 
@@ -24,5 +25,5 @@ class PromptTemplate(Protocol):
         """Return the messages, the stable text first and the question last, for the engine's prefix cache."""
 
 
-TEMPLATES: tuple[PromptTemplate, ...] = (ClosedBook(), Passages())
+TEMPLATES: tuple[PromptTemplate, ...] = (ClosedBook(), Passages(), WorkedExamples())
 PROMPTS = {template.name: template for template in TEMPLATES}

@@ -12,14 +12,12 @@ from app.prompting.tokens import TokenCounter
 from app.schemas import Passage, Prompt
 
 
-def find_prompt(name: str | None, has_passages: bool) -> PromptTemplate:
-    """Return the prompt of that name, with or without its version; None chooses by whether there are passages.
+def find_prompt(name: str) -> PromptTemplate:
+    """Return the prompt of that name, with or without its version.
 
     Raises:
         PromptNotFound: There is no such prompt.
     """
-    if name is None:
-        name = "passages@1" if has_passages else "closed_book@1"
     latest = {key.partition("@")[0]: template for key, template in PROMPTS.items()}
     template = PROMPTS.get(name) or latest.get(name)
     if template is None:

@@ -21,10 +21,10 @@ class Passages:
 
     def render(self, question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
         """Return the messages; the passages keep the order they are given in."""
-        book = "\n\n".join(_show(passage) for passage in passages)
+        book = "\n\n".join(show(passage.label, passage.title, passage.text) for passage in passages)
         return (Message(role="system", content=SYSTEM), Message(role="user", content=f"{book}\n\nQuestion: {question}"))
 
 
-def _show(passage: Passage) -> str:
-    heading = f"[{passage.label}] {passage.title}".strip()
-    return f"{heading}\n{passage.text}"
+def show(label: int, title: str, text: str) -> str:
+    """Return a passage as the model sees it: its number, its title and its text."""
+    return f"{f'[{label}] {title}'.strip()}\n{text}"

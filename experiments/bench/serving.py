@@ -27,7 +27,7 @@ from corpus.writing import write_jsonl
 from experiments.bench.comparison import Comparison, Pair, compare
 from experiments.bench.load import Batch, Call, closed_loop
 from experiments.client import Client
-from experiments.commands import OpenbookCommands
+from experiments.commands import Indexing, OpenbookCommands
 from experiments.environment import environment
 from terminal import Progress
 
@@ -86,7 +86,7 @@ def _served(corpus: Corpus) -> Iterator[Client]:
         folder = Path(name)
         write_jsonl(folder, corpus)
         commands = OpenbookCommands()
-        commands.ingest(folder / "documents.jsonl", folder / "store", COLLECTION, None, folder / "ingest.log")
+        commands.ingest(folder / "documents.jsonl", folder / "store", COLLECTION, Indexing(), folder / "ingest.log")
         with commands.serve(None, folder / "store", None, folder / "serve.log") as client:
             yield client
 

@@ -49,7 +49,9 @@ def serve(saltmere: Index, engine: OpenAiServer, tmp_path: Path) -> Iterator[Ser
 
         def start(engine_problem: Callable[[], str | None] = lambda: None, **settings: object) -> httpx.Client:
             served = (ServedModel(MODEL, None, 512),)
-            all_settings = Settings.model_validate({"store": tmp_path, "engine_url": engine.url, **settings})
+            all_settings = Settings.model_validate(
+                {"store": tmp_path, "engine_url": engine.url, "prompt": "passages", **settings}
+            )
             app = create_app(all_settings, saltmere, engine.url, served, engine_problem)
             url = stack.enter_context(running(app))
             return stack.enter_context(httpx.Client(base_url=url, timeout=20, trust_env=False))

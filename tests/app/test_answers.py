@@ -150,7 +150,8 @@ def test_a_fault_of_the_engine_is_told_apart(api: httpx.Client, engine: OpenAiSe
 
 def test_an_engine_that_is_not_there_is_503_with_a_time_to_try_again(saltmere: Index) -> None:
     nowhere = "http://127.0.0.1:9"
-    app = create_app(Settings(engine_url=nowhere), saltmere, nowhere, (ServedModel(MODEL, None, 512),))
+    served = (ServedModel(MODEL, None, 4096),)
+    app = create_app(Settings(engine_url=nowhere), saltmere, nowhere, served)
     with running(app) as url:
         response = httpx.post(f"{url}/v1/answers", json={"question": KEEPER}, trust_env=False)
         ready = httpx.get(f"{url}/readyz", trust_env=False)

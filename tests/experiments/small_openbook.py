@@ -35,6 +35,7 @@ from app.schemas import (
 from corpus.normalisation import normalised_words
 from corpus.schema import Document
 from experiments.client import Client
+from experiments.commands import Indexing
 from experiments.finetune.job import read_job
 from experiments.finetune.rows import read_rows
 
@@ -67,7 +68,7 @@ class SmallOpenbook:
         self._now = 0
         self._lock = threading.Lock()
 
-    def ingest(self, documents: Path, store: Path, collection: str, embedder: str | None, log: Path) -> None:
+    def ingest(self, documents: Path, store: Path, collection: str, indexing: Indexing, log: Path) -> None:
         read = [Document.model_validate_json(line) for line in documents.read_text(encoding="utf-8").splitlines()]
         self.collections[collection] = {each.id: each for each in read if each.id != self.drop_document}
         self.ingested.append(collection)
