@@ -70,7 +70,7 @@ def test_every_prompt_ends_with_the_question_and_is_the_same_each_time(template:
     render = template.render
     messages = render("Who keeps the light?", [passage("Orla Venn keeps it.")])
     assert messages == render("Who keeps the light?", [passage("Orla Venn keeps it.")])
-    assert "Who keeps the light?" in messages[-1].content.splitlines()[-1]
+    assert messages[-1].content.removesuffix("\nAnswer:").endswith("Who keeps the light?")
 
 
 def test_questions_over_the_same_passages_share_all_but_the_end() -> None:
