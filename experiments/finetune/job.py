@@ -36,7 +36,7 @@ class TrainingSettings(Schema):
     """The update is scaled by alpha / rank."""
     learning_rate: float = Field(default=1e-3, gt=0)
     """The highest one, reached after the warm-up; from there it falls to 0 on half a cosine."""
-    epochs: int = Field(default=8, ge=1)
+    epochs: int = Field(default=6, ge=1)
     batch_tokens: int = Field(default=256, ge=1)
     """Tokens in one step, a prefix that the rows share counted once. A longer row is a step of its own."""
     warmup_ratio: float = Field(default=0.05, ge=0, le=1)
