@@ -57,6 +57,6 @@ class Assembler:
                 )
         raise PromptTooLong(
             f"The question{' and its first passage' if passages else ''} with {max_tokens} tokens of answer exceed the "
-            f"model's {self.max_model_len} tokens. Shorten the question or lower decoding.max_tokens, or serve with a "
-            "larger --max-model-len."
+            f"model's {self.max_model_len} tokens. Shorten the question or lower decoding.max_tokens, name the prompt "
+            "'passages', which is shorter, or serve with a larger --max-model-len."
         )

@@ -54,7 +54,7 @@ def test_as_many_passages_as_fit_are_kept_best_first() -> None:
     template = find_prompt("passages")
     kept = [
         len(Assembler(TokenCounter(None), size).assemble(template, "Why?", passages, 32).passages)
-        for size in range(200, 800, 50)
+        for size in range(140, 600, 30)
     ]
     assert kept == sorted(kept)
     assert (kept[0], kept[-1]) == (1, 5)
@@ -86,7 +86,7 @@ def test_a_prompt_is_found_with_and_without_its_version() -> None:
         find_prompt("passage@1")
 
 
-def test_worked_examples_come_first_and_never_change():
+def test_worked_examples_come_first_and_never_change() -> None:
     template = find_prompt("worked_examples")
     one = template.render("Who keeps the light?", [passage("Orla Venn keeps it.")])
     other = template.render("When was it lit?", [passage("It was lit in 1804."), passage("It is white.")])
@@ -95,6 +95,6 @@ def test_worked_examples_come_first_and_never_change():
     assert one[-1].content.endswith("Question: Who keeps the light?\nAnswer:")
 
 
-def test_an_unknown_default_prompt_is_refused_when_the_server_starts():
+def test_an_unknown_default_prompt_is_refused_when_the_server_starts() -> None:
     with pytest.raises(PromptNotFound, match="worked_examples@1"):
         find_prompt("worked_example")
