@@ -41,28 +41,32 @@ def create_app(
         engine_url: An OpenAI-compatible server.
         served: The models it serves, the default first.
         engine_problem: Says why the engine cannot answer; None from it means that nothing is known against it.
+
+    Raises:
+        PromptNotFound: The settings name a prompt that does not exist.
     """
     telemetry = Telemetry()
     assemblers = {model.name: _assembler(model, settings.max_model_len) for model in served}
 
+    engine = Engine(engine_url, settings.engine_timeout_s, connections=settings.max_in_flight + 4)
+    answerer = Answerer(
+        index,
+        engine,
+        assemblers,
+        telemetry,
+        prompt=settings.prompt,
+        max_in_flight=settings.max_in_flight,
+        retrieval_threads=settings.retrieval_threads,
+    )
+
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        engine = Engine(engine_url, settings.engine_timeout_s, connections=settings.max_in_flight + 4)
-        answerer = Answerer(
-            index,
-            engine,
-            assemblers,
-            telemetry,
-            prompt=settings.prompt,
-            max_in_flight=settings.max_in_flight,
-            retrieval_threads=settings.retrieval_threads,
-        )
-        app.state.services = Services(index, engine, answerer, telemetry, served[0].name, engine_problem)
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         answerer.close()
         await engine.close()
 
     app = FastAPI(title="Openbook", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.state.services = Services(index, engine, answerer, telemetry, served[0].name, engine_problem)
     for router in api.ROUTERS:
         app.include_router(router)
     problems.install(app)

@@ -40,8 +40,6 @@ def serve(settings: Settings) -> None:
     try:
         index = Index.open(settings.store, settings.embedder)
         try:
-            with terminal.waiting("Loading the embedding model", EMBEDDER_SECONDS):
-                index.warm_up()
             _serve(settings, listener, index, choose_backend(settings))
         finally:
             index.close()
@@ -77,6 +75,8 @@ def listen(host: str, port: int) -> socket.socket:
 
 def _serve(settings: Settings, listener: socket.socket, index: Index, backend: Backend) -> None:
     app = create_app(settings, index, backend.url, backend.served, backend.problem)
+    with terminal.waiting("Loading the embedding model", EMBEDDER_SECONDS):
+        index.warm_up()
     server = uvicorn.Server(
         uvicorn.Config(
             app,

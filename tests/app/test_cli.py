@@ -93,7 +93,7 @@ def test_a_port_in_use_is_found_before_anything_is_started(tmp_path: Path) -> No
 
 
 def test_listening_takes_the_port_from_others() -> None:
-    with listen("127.0.0.1", 0) as listener, pytest.raises(PortInUse):
+    with listen("127.0.0.1", 0) as listener, pytest.raises(PortInUse, match="--port"):
         listen("127.0.0.1", listener.getsockname()[1])
 
 
@@ -125,3 +125,9 @@ def test_a_model_that_the_engine_does_not_serve_is_refused(tmp_path: Path, engin
     ended = run_openbook(tmp_path, "serve", "--port", "0", "--engine-url", engine.url, "--model", "smal@1")
     assert ended.returncode == 2
     assert "Did you mean 'small@1'" in ended.stderr
+
+
+def test_a_misspelt_default_prompt_is_refused_before_the_server_runs(tmp_path: Path, engine: OpenAiServer) -> None:
+    ended = run_openbook(tmp_path, "serve", "--port", "0", "--engine-url", engine.url, "--prompt", "worked_example")
+    assert ended.returncode == 2
+    assert "Did you mean 'worked_examples'" in ended.stderr

@@ -93,8 +93,3 @@ def test_worked_examples_come_first_and_never_change() -> None:
     assert one[:-1] == other[:-1]
     assert [message.role for message in one[:-1]] == ["system", *["user", "assistant"] * 8]
     assert one[-1].content.endswith("Question: Who keeps the light?\nAnswer:")
-
-
-def test_an_unknown_default_prompt_is_refused_when_the_server_starts() -> None:
-    with pytest.raises(PromptNotFound, match="worked_examples@1"):
-        find_prompt("worked_example")
