@@ -46,8 +46,8 @@ class Contenders:
 
 @click.command()
 @click.option("--clients", default="1,16", show_default=True, help="Loads to measure: requests under way at once.")
-@click.option("--questions", default=128, show_default=True, type=click.IntRange(1), help="Different questions asked.")
-@click.option("--blocks", default=4, show_default=True, type=click.IntRange(1), help="Blocks that they are cut into.")
+@click.option("--questions", default=48, show_default=True, type=click.IntRange(1), help="Different questions asked.")
+@click.option("--blocks", default=3, show_default=True, type=click.IntRange(1), help="Blocks that they are cut into.")
 @click.option("--rounds", default=2, show_default=True, type=click.IntRange(1), help="Times that each block is sent.")
 @click.option("--top-k", default=3, show_default=True, type=click.IntRange(1, 50), help="Passages in each prompt.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
