@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from app.schemas import Citation, Passage
 
@@ -17,6 +18,9 @@ ARTICLES = frozenset({"a", "an", "the"})
 EMPTY_WORDS = ARTICLES | {"yes", "no", "none", "unknown", "true", "false", "it", "i", "is", "not"}
 """An answer of these alone would be found in any passage and rests on none."""
 
+LONG_RUN = 4
+"""Words in a row that two texts hardly share by chance; a name and "is" are three."""
+
 
 @dataclass(frozen=True)
 class _Word:
@@ -25,12 +29,22 @@ class _Word:
     end: int
 
 
+@dataclass(frozen=True)
+class _Run:
+    place: int
+    """Where it begins in the text."""
+    wanted: int
+    """Where it begins in the answer."""
+    length: int
+
+
 def cite(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     """Return the citations of an answer, in the order of its markers, or of the passages that hold its words.
 
     A marker `[n]` cites the passage labelled n: the answer's words in it where they stand there, else all of it.
-    Without a valid marker, each passage that holds the answer's words one after another is cited, compared without
-    case, punctuation and articles.
+    Without a valid marker, each passage is cited that holds more than half of the answer's words one after another
+    ("Captain Orla Venn" rests on "its keeper is Orla Venn"), or, of an answer in sentences, four of them. Words are
+    compared without case and punctuation, and articles do not count.
     """
     words = [word.text for word in _words(MARKER.sub(" ", answer))]
     by_label = {passage.label: passage for passage in passages}
@@ -50,15 +64,20 @@ def _words(text: str) -> list[_Word]:
 
 
 def _find(words: Sequence[str], text: str) -> tuple[int, int] | None:
-    """Return the character span of the first place where `words` follow one another in `text`."""
-    if EMPTY_WORDS.issuperset(words):
-        return None
+    """Return the character span of the longest run of `words` in `text`, if it is long enough to rest on."""
     there = _words(text)
-    for first in range(len(there) - len(words) + 1):
-        window = there[first : first + len(words)]
-        if all(word.text == wanted for word, wanted in zip(window, words, strict=True)):
-            return window[0].start, window[-1].end
-    return None
+    run = _longest_run(words, [word.text for word in there])
+    long_enough = 2 * run.length > len(words) or run.length >= LONG_RUN
+    if not long_enough or EMPTY_WORDS.issuperset(words[run.wanted : run.wanted + run.length]):
+        return None
+    return there[run.place].start, there[run.place + run.length - 1].end
+
+
+def _longest_run(words: Sequence[str], text: Sequence[str]) -> _Run:
+    """Return the longest run of words that both hold; of several, the first one of the text."""
+    # Ratcliff and Obershelp's matcher; without its heuristic, which leaves frequent words out.
+    match = SequenceMatcher(None, text, words, autojunk=False).find_longest_match()
+    return _Run(place=match.a, wanted=match.b, length=match.size)
 
 
 def _citation(passage: Passage, span: tuple[int, int], method: str) -> Citation:
