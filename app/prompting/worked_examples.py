@@ -75,32 +75,31 @@ EXAMPLES = (
         "912 feet",
     ),
 )
-STEP_TO_A_STRANGER = 5
-"""Each example is shown beside the passage of the fifth one after it, which says nothing about its question."""
+STEP_TO_A_STRANGER = 3
+"""Each example is shown beside the passage of the third one after it, which says nothing about its question."""
 
 
 class WorkedExamples:
-    """`worked_examples@2`: an instruction, the examples as a conversation, then passages and question.
+    """`worked_examples@1`: an instruction, the examples as a conversation, then passages and question."""
 
-    The passages stand worst first, and the best one, number 1, right before the question: a small reader looks there.
-    """
-
-    name: ClassVar[str] = "worked_examples@2"
+    name: ClassVar[str] = "worked_examples@1"
 
     def render(self, question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
-        """Return the messages for passages that are given best first."""
+        """Return the messages; the passages keep the order they are given in."""
         shown = [show(passage.label, passage.title, passage.text) for passage in passages]
         return (*STABLE, Message(role="user", content=_ask(shown, question)))
 
 
-def _ask(best_first: Sequence[str], question: str) -> str:
-    book = "\n\n".join(reversed(best_first))
+def _ask(passages: Sequence[str], question: str) -> str:
+    book = "\n\n".join(passages)
     return f"{book}\n\nQuestion: {question}\nAnswer:"
 
 
 def _conversation(number: int) -> tuple[Message, Message]:
     example, stranger = EXAMPLES[number], EXAMPLES[(number + STEP_TO_A_STRANGER) % len(EXAMPLES)]
-    shown = [show(label, passage.title, passage.text) for label, passage in enumerate((example, stranger), 1)]
+    # The right passage comes first in every other example, so that its place says nothing.
+    pair = (example, stranger) if number % 2 == 0 else (stranger, example)
+    shown = [show(label, passage.title, passage.text) for label, passage in enumerate(pair, 1)]
     return (
         Message(role="user", content=_ask(shown, example.question)),
         Message(role="assistant", content=example.answer),

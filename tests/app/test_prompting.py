@@ -93,9 +93,3 @@ def test_worked_examples_come_first_and_never_change() -> None:
     assert one[:-1] == other[:-1]
     assert [message.role for message in one[:-1]] == ["system", *["user", "assistant"] * 8]
     assert one[-1].content.endswith("Question: Who keeps the light?\nAnswer:")
-
-
-def test_the_best_passage_stands_right_before_the_question() -> None:
-    best, second = passage("Orla Venn keeps it.", 1), passage("It is white.", 2)
-    asked = find_prompt("worked_examples").render("Who keeps the light?", [best, second])[-1].content
-    assert asked == "[2]\nIt is white.\n\n[1]\nOrla Venn keeps it.\n\nQuestion: Who keeps the light?\nAnswer:"
