@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
+from indexer.parsing.source import Heading
+
 CHARACTERS_PER_TOKEN = 16
 """A chunk holds at most this many characters for each token allowed: a tokenizer may call a page of gibberish one
 unknown token."""
@@ -61,13 +63,13 @@ PATTERNS = {
 
 
 def chunk_texts(
-    texts: Sequence[str], headings: Sequence[Sequence[tuple[int, int]]], tokens: Tokens, chunk_tokens: int
+    texts: Sequence[str], headings: Sequence[Sequence[Heading]], tokens: Tokens, chunk_tokens: int
 ) -> list[tuple[Chunk, ...]]:
     """Cut each text into chunks of at most `chunk_tokens` tokens.
 
     Args:
         texts: the texts to cut.
-        headings: for each text the offsets (start, end) of its heading lines, in their order.
+        headings: for each text its headings, in their order.
         tokens: the embedder, which says where its tokens lie.
         chunk_tokens: the longest chunk, special tokens not counted.
     """
@@ -97,7 +99,7 @@ def _counted(
     return [tuple(sorted(chunks, key=lambda chunk: chunk.start)) for chunks in done]
 
 
-def _plan(text: str, headings: Sequence[tuple[int, int]], starts: list[int], limit: int) -> list[tuple[int, int]]:
+def _plan(text: str, headings: Sequence[Heading], starts: list[int], limit: int) -> list[tuple[int, int]]:
     """Return the stretches into which a text is to be cut, by the tokens of the whole text."""
     position, end = _trimmed(text, 0, len(text))
     boundaries = _Boundaries(text, headings, end)
@@ -130,10 +132,10 @@ def _cut(boundaries: _Boundaries, starts: list[int], position: int, end: int, li
 class _Boundaries:
     """The places where a text may be cut, by kind."""
 
-    def __init__(self, text: str, headings: Sequence[tuple[int, int]], end: int) -> None:
+    def __init__(self, text: str, headings: Sequence[Heading], end: int) -> None:
         # A heading stays with what it is the heading of.
-        behind_heading = {_trimmed(text, heading_end, end)[0] for _, heading_end in headings}
-        self._places: dict[Boundary, list[int]] = {Boundary.HEADING: [start for start, _ in headings]}
+        behind_heading = {_trimmed(text, heading.end, end)[0] for heading in headings}
+        self._places: dict[Boundary, list[int]] = {Boundary.HEADING: [heading.start for heading in headings]}
         for kind, pattern in PATTERNS.items():
             places = [match.end() for match in pattern.finditer(text, 0, end)]
             self._places[kind] = [place for place in places if place not in behind_heading]

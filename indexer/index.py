@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 from indexer.embedders import Embedders
@@ -42,6 +43,17 @@ class Hit:
     """Its length in tokens of the embedder."""
     score: float
     """Cosine similarity with the question, -1 to 1; 1 where it was asked for by id."""
+    context: str = ""
+    """What stands above the passage in its document and is read with it, such as the header of its table."""
+    heading_path: tuple[str, ...] = ()
+    """The headings that it stands under, the outermost first."""
+    page: int | None = None
+    """The page that it begins on, from 1, where the format has pages."""
+    version: int = 0
+    """The key of the version of the document that it is cut from."""
+    authority: int = 0
+    effective: date | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -250,4 +262,11 @@ def _hit(passage: PassageRow, score: float) -> Hit:
         end=passage.end,
         tokens=passage.tokens,
         score=score,
+        context=passage.context,
+        heading_path=passage.heading_path,
+        page=passage.page,
+        version=passage.version,
+        authority=passage.authority,
+        effective=passage.effective,
+        metadata=passage.metadata,
     )

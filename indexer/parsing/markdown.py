@@ -16,10 +16,10 @@ import yaml
 from pydantic import ValidationError
 
 from corpus.schema import Document
-from indexer.parsing.source import NotText, Parsed, SourceFile, read_document
+from indexer.parsing.source import Heading, NotText, Parsed, SourceFile, read_document
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 UNDERLINE = re.compile(r"^ {0,3}(?:=+|-+)[ \t]*$")
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 KNOWN = ("title", "effective", "authority", "supersedes")
@@ -48,7 +48,7 @@ def parse(file: SourceFile) -> Iterator[Parsed]:
     known = {name: fields.pop(name) for name in KNOWN if fields.get(name) is not None}
     if isinstance(known.get("effective"), datetime):
         known["effective"] = known["effective"].date()
-    known["title"] = str(known.get("title") or _first_title(text, found) or file.path.stem)
+    known["title"] = str(known.get("title") or _first_title(found) or file.path.stem)
     metadata = {name: _as_text(value) for name, value in fields.items() if value is not None}
     try:
         document = Document(id=file.id, text=text, metadata=metadata, **known)
@@ -58,9 +58,9 @@ def parse(file: SourceFile) -> Iterator[Parsed]:
     yield Parsed(document, source_hash, size, found)
 
 
-def headings(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the offsets (start, end) of the heading lines, those in fenced code left out."""
-    found: list[tuple[int, int]] = []
+def headings(text: str) -> tuple[Heading, ...]:
+    """Return the headings of a text, those in fenced code left out."""
+    found: list[Heading] = []
     fence = previous = ""
     offset = 0
     for line in text.split("\n"):
@@ -70,23 +70,19 @@ def headings(text: str) -> tuple[tuple[int, int], ...]:
                 fence = ""
         elif mark:
             fence = mark[1]
-        elif HEADING.match(line):
-            found.append((offset + len(line) - len(line.lstrip()), offset + len(line)))
+        elif heading := HEADING.match(line):
+            start = offset + len(line) - len(line.lstrip())
+            found.append(Heading(start, offset + len(line), len(heading[1]), (heading[2] or "").strip()))
         elif UNDERLINE.match(line) and previous.strip() and not HEADING.match(previous):
-            found.append((offset - 1 - len(previous.lstrip()), offset + len(line)))
+            start, level = offset - 1 - len(previous.lstrip()), 1 if "=" in line else 2
+            found.append(Heading(start, offset + len(line), level, previous.strip()))
         previous = line
         offset += len(line) + 1
     return tuple(found)
 
 
-def _first_title(text: str, found: tuple[tuple[int, int], ...]) -> str:
-    for start, end in found:
-        line = text[start:end].split("\n", maxsplit=1)[0]
-        heading = HEADING.match(line)
-        title = (heading[1] or "") if heading else line
-        if title.strip():
-            return title.strip()
-    return ""
+def _first_title(found: tuple[Heading, ...]) -> str:
+    return next((heading.title for heading in found if heading.title), "")
 
 
 def _front_matter(content: str) -> tuple[dict[str, Any], str]:

@@ -27,6 +27,27 @@ class SourceFile:
 
 
 @dataclass(frozen=True)
+class Heading:
+    """A line of the text that is the heading of what follows: `text[start:end]`, marks included."""
+
+    start: int
+    end: int
+    level: int
+    """1 for the outermost, 6 for the innermost."""
+    title: str
+    """Its words, without marks."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in the text: `text[start:body]` is its header, `text[body:end]` its rows, one on each line."""
+
+    start: int
+    body: int
+    end: int
+
+
+@dataclass(frozen=True)
 class Parsed:
     """A document as it was read."""
 
@@ -35,8 +56,14 @@ class Parsed:
     """SHA-256 of the bytes that it was read from."""
     size: int
     """How many bytes that were."""
-    headings: tuple[tuple[int, int], ...] = ()
-    """Offsets (start, end) of the heading lines in the text."""
+    headings: tuple[Heading, ...] = ()
+    """In the order of the text."""
+    tables: tuple[Table, ...] = ()
+    """In the order of the text; they do not overlap."""
+    pages: tuple[int, ...] = ()
+    """The offset at which each page begins, empty where the format has none. Page 1 begins at 0."""
+    notes: tuple[str, ...] = ()
+    """What the reader should know and is no failure: `pages 2, 5: no text`."""
 
 
 @dataclass(frozen=True)

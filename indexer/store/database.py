@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from indexer.errors import StoreDamaged, StoreError, StoreUnreachable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 DATABASE = "store.db"
 VECTORS = "vectors"
 BUSY_TIMEOUT_MS = 5000
@@ -50,9 +50,22 @@ CREATE TABLE versions (
     source TEXT NOT NULL,
     source_hash TEXT NOT NULL,
     recipe TEXT NOT NULL,
-    indexed TEXT NOT NULL
+    indexed TEXT NOT NULL,
+    ended TEXT,
+    signature BLOB
 ) STRICT;
 CREATE INDEX versions_document ON versions (document);
+CREATE INDEX versions_content_hash ON versions (content_hash);
+CREATE TABLE files (
+    collection TEXT NOT NULL REFERENCES collections (name) ON DELETE CASCADE,
+    source TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    source_hash TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    PRIMARY KEY (collection, source)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     version INTEGER NOT NULL REFERENCES versions (key) ON DELETE CASCADE,
@@ -60,6 +73,9 @@ CREATE TABLE chunks (
     "end" INTEGER NOT NULL,
     tokens INTEGER NOT NULL,
     text TEXT NOT NULL,
+    context TEXT NOT NULL,
+    heading_path TEXT NOT NULL,
+    page INTEGER,
     text_hash BLOB NOT NULL
 ) STRICT;
 CREATE INDEX chunks_version ON chunks (version);
@@ -68,8 +84,13 @@ CREATE TABLE embeddings (
     chunk INTEGER PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
     vector BLOB NOT NULL
 ) STRICT;
+CREATE VIRTUAL TABLE lexical USING fts5 (terms, tokenize = "unicode61 remove_diacritics 2");
+CREATE TRIGGER chunks_deleted AFTER DELETE ON chunks BEGIN
+    DELETE FROM lexical WHERE rowid = old.id;
+END;
 CREATE VIEW live_chunks AS
-    SELECT c.id, c.start, c."end", c.tokens, c.text, d.id AS document_id, d.collection, v.title, v.source
+    SELECT c.id, c.start, c."end", c.tokens, c.text, c.context, c.heading_path, c.page, d.id AS document_id,
+        d.collection, v.title, v.source, v.key AS version, v.authority, v.effective, v.metadata
     FROM chunks c JOIN versions v ON v.key = c.version JOIN documents d ON d.version = v.key;
 """
 

@@ -25,6 +25,9 @@ DOCUMENT_COLUMNS = """
     v.effective, v.authority, v.supersedes, v.metadata, v.indexed
 """
 
+CHUNK_COLUMNS = 'id, text, start, "end", tokens, context, heading_path, page'
+PASSAGE_COLUMNS = f"{CHUNK_COLUMNS}, document_id, title, source, version, authority, effective, metadata"
+
 
 def collections(connection: sqlite3.Connection) -> dict[str, Collection]:
     """Return every collection by its name, in the order of names."""
@@ -94,10 +97,8 @@ def document(connection: sqlite3.Connection, collection: str, document_id: str) 
     if row is None:
         return None
     *fields, text, version = row
-    chunks = connection.execute(
-        'SELECT id, text, start, "end", tokens FROM chunks WHERE version = ? ORDER BY start', (version,)
-    )
-    return DocumentDetail(**_document_fields(fields), text=text, chunks=tuple(ChunkRow(*chunk) for chunk in chunks))
+    chunks = connection.execute(f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE version = ? ORDER BY start", (version,))
+    return DocumentDetail(**_document_fields(fields), text=text, chunks=tuple(_chunk(row) for row in chunks))
 
 
 def passages(
@@ -107,11 +108,9 @@ def passages(
     found: dict[int, PassageRow] = {}
     for some in _batches([int(id_) for id_ in ids]):
         rows = connection.execute(
-            'SELECT id, text, start, "end", tokens, document_id, title, source, collection FROM live_chunks'
-            f" WHERE id IN ({_marks(some)})",
-            some,
+            f"SELECT {PASSAGE_COLUMNS}, collection FROM live_chunks WHERE id IN ({_marks(some)})", some
         )
-        found.update({row[0]: PassageRow(*row[:-1]) for row in rows if collection in (None, row[-1])})
+        found.update({row[0]: _passage(row[:-1]) for row in rows if collection in (None, row[-1])})
     return found
 
 
@@ -158,6 +157,26 @@ def known_vectors(connection: sqlite3.Connection, collection: str, text_hashes: 
         if row:
             found[text_hash] = row[0]
     return found
+
+
+def _chunk(row: Sequence[Any]) -> ChunkRow:
+    id_, text, start, end, tokens, context, heading_path, page = row
+    return ChunkRow(id_, text, start, end, tokens, context, tuple(json.loads(heading_path)), page)
+
+
+def _passage(row: Sequence[Any]) -> PassageRow:
+    chunk = _chunk(row[:8])
+    document_id, title, source, version, authority, effective, metadata = row[8:]
+    return PassageRow(
+        **vars(chunk),
+        document_id=document_id,
+        title=title,
+        source=source,
+        version=version,
+        authority=authority,
+        effective=date.fromisoformat(effective) if effective else None,
+        metadata=json.loads(metadata),
+    )
 
 
 def _document_fields(row: Sequence[Any]) -> dict[str, Any]:

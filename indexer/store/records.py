@@ -18,8 +18,15 @@ class NewChunk:
     tokens: int
     text: str
     text_hash: bytes
+    """SHA-256 of what is embedded: context and text."""
     vector: bytes
     """float32, unit length."""
+    context: str = ""
+    """What stands above the passage in its document and is read with it, such as the header of its table."""
+    heading_path: tuple[str, ...] = ()
+    """The headings that it stands under, the outermost first."""
+    page: int | None = None
+    """The page that it begins on, from 1, where the format has pages."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,8 @@ class NewVersion:
     recipe: str
     """How it was parsed and cut. Another recipe makes another version of the same bytes."""
     chunks: tuple[NewChunk, ...]
+    signature: bytes | None = None
+    """MinHash of its words, by which near-duplicate documents are found; None where it has too few."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,9 @@ class ChunkRow:
     start: int
     end: int
     tokens: int
+    context: str
+    heading_path: tuple[str, ...]
+    page: int | None
 
 
 @dataclass(frozen=True)
@@ -76,6 +88,11 @@ class PassageRow(ChunkRow):
     document_id: str
     title: str
     source: str
+    version: int
+    """The key of the version that it is cut from."""
+    authority: int
+    effective: date | None
+    metadata: dict[str, str]
 
 
 @dataclass(frozen=True)

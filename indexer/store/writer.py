@@ -15,6 +15,7 @@ from indexer.fingerprint import Fingerprint
 from indexer.store.database import connect, transaction
 from indexer.store.lock import writer_lock
 from indexer.store.records import NewVersion
+from indexer.terms import search_terms
 
 COLLECTION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -77,7 +78,7 @@ class StoreWriter:
         ).fetchone()
         version_key = execute(
             "INSERT INTO versions (document, text, content_hash, title, effective, authority, supersedes, metadata,"
-            " source, source_hash, recipe, indexed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " source, source_hash, recipe, indexed, signature) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 key,
                 document.text,
@@ -91,14 +92,31 @@ class StoreWriter:
                 version.source_hash,
                 version.recipe,
                 indexed,
+                version.signature,
             ),
         ).lastrowid
         for chunk in version.chunks:
             chunk_id = execute(
-                'INSERT INTO chunks (version, start, "end", tokens, text, text_hash) VALUES (?, ?, ?, ?, ?, ?)',
-                (version_key, chunk.start, chunk.end, chunk.tokens, chunk.text, chunk.text_hash),
+                'INSERT INTO chunks (version, start, "end", tokens, text, context, heading_path, page, text_hash)'
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    version_key,
+                    chunk.start,
+                    chunk.end,
+                    chunk.tokens,
+                    chunk.text,
+                    chunk.context,
+                    json.dumps(chunk.heading_path, ensure_ascii=False),
+                    chunk.page,
+                    chunk.text_hash,
+                ),
             ).lastrowid
+            terms = search_terms(" ".join((document.title, *chunk.heading_path, chunk.context, chunk.text)))
+            execute("INSERT INTO lexical (rowid, terms) VALUES (?, ?)", (chunk_id, terms))
             execute("INSERT INTO embeddings (chunk, vector) VALUES (?, ?)", (chunk_id, chunk.vector))
+        execute(
+            "UPDATE versions SET ended = ? WHERE key = (SELECT version FROM documents WHERE key = ?)", (indexed, key)
+        )
         execute("UPDATE documents SET version = ? WHERE key = ?", (version_key, key))
 
     def _count_revision(self, collection: str) -> None:

@@ -67,7 +67,7 @@ def test_a_heading_is_not_left_behind_at_the_end_of_a_chunk():
 
 def test_a_comment_in_code_is_no_heading():
     text = "```\n# not a heading\n```\n# Heading"
-    assert [text[start:end] for start, end in headings(text)] == ["# Heading"]
+    assert [text[heading.start : heading.end] for heading in headings(text)] == ["# Heading"]
 
 
 def test_the_last_chunk_is_not_a_crumb():
