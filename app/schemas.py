@@ -156,6 +156,12 @@ class ChunkView(Schema):
     start: int
     end: int
     tokens: int
+    context: str
+    """What stands above it in its document and is read with it, such as the header of its table."""
+    heading_path: tuple[str, ...]
+    """The headings that it stands under, the outermost first."""
+    page: int | None
+    """The page that it begins on, from 1, where the format has pages."""
 
 
 class DocumentView(Schema):
