@@ -7,7 +7,7 @@ import click
 import terminal
 
 COMMANDS = {
-    "ingest": ("indexer.cli:ingest", "Add documents to the index, or bring changed ones up to date."),
+    "ingest": ("indexer.commands.ingest:ingest", "Add documents to the index, or bring changed ones up to date."),
     "documents": ("indexer.cli:documents", "List, show and delete the documents of the index."),
     "search": ("indexer.cli:search", "Show the passages nearest to a question, without a language model."),
     "serve": ("app.cli:serve", "Start the engine and the REST API."),

@@ -1,0 +1,1 @@
+"""The commands of the indexer, a file for each noun; `openbook.py` names them in its table."""
