@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from indexer.chunking import Chunk, chunk_texts
 from indexer.embedding import Embedder
 from indexer.errors import VectorRefused
+from indexer.layout import layout_json
 from indexer.parsing.source import Parsed
 from indexer.store.records import NewChunk, NewVersion
 
@@ -97,7 +98,14 @@ class Preparer:
             if hash_ in refused:
                 return refused[hash_]
             new.append(NewChunk(chunk.start, chunk.end, chunk.tokens, piece, hash_, vectors[hash_]))
-        return NewVersion(pending.parsed.document, pending.source, pending.parsed.source_hash, self.recipe, tuple(new))
+        return NewVersion(
+            pending.parsed.document,
+            pending.source,
+            pending.parsed.source_hash,
+            self.recipe,
+            tuple(new),
+            layout=layout_json(pending.parsed),
+        )
 
 
 def text_hash(text: str) -> bytes:

@@ -27,7 +27,9 @@ CREATE TABLE collections (
     fingerprint TEXT NOT NULL,
     revision INTEGER NOT NULL DEFAULT 0,
     generation INTEGER NOT NULL DEFAULT 0,
-    published_revision INTEGER NOT NULL DEFAULT 0
+    published_revision INTEGER NOT NULL DEFAULT 0,
+    published_count INTEGER NOT NULL DEFAULT 0,
+    published_last INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE documents (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -52,10 +54,13 @@ CREATE TABLE versions (
     recipe TEXT NOT NULL,
     indexed TEXT NOT NULL,
     ended TEXT,
-    signature BLOB
+    signature BLOB,
+    layout TEXT NOT NULL
 ) STRICT;
 CREATE INDEX versions_document ON versions (document);
 CREATE INDEX versions_content_hash ON versions (content_hash);
+CREATE INDEX versions_source_hash ON versions (source_hash);
+CREATE INDEX versions_supersedes ON versions (supersedes) WHERE supersedes IS NOT NULL;
 CREATE TABLE files (
     collection TEXT NOT NULL REFERENCES collections (name) ON DELETE CASCADE,
     source TEXT NOT NULL,
@@ -88,10 +93,12 @@ CREATE VIRTUAL TABLE lexical USING fts5 (terms, tokenize = "unicode61 remove_dia
 CREATE TRIGGER chunks_deleted AFTER DELETE ON chunks BEGIN
     DELETE FROM lexical WHERE rowid = old.id;
 END;
-CREATE VIEW live_chunks AS
+CREATE VIEW stored_chunks AS
     SELECT c.id, c.start, c."end", c.tokens, c.text, c.context, c.heading_path, c.page, d.id AS document_id,
         d.collection, v.title, v.source, v.key AS version, v.authority, v.effective, v.metadata
-    FROM chunks c JOIN versions v ON v.key = c.version JOIN documents d ON d.version = v.key;
+    FROM chunks c JOIN versions v ON v.key = c.version JOIN documents d ON d.key = v.document;
+CREATE VIEW live_chunks AS
+    SELECT s.* FROM stored_chunks s JOIN documents d ON d.version = s.version;
 """
 
 

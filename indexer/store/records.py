@@ -42,6 +42,8 @@ class NewVersion:
     chunks: tuple[NewChunk, ...]
     signature: bytes | None = None
     """MinHash of its words, by which near-duplicate documents are found; None where it has too few."""
+    layout: str = "{}"
+    """Headings, tables and pages of the text (see `indexer.layout`), so that it can be cut anew without its file."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,20 @@ class VersionStamp:
     source: str
     source_hash: str
     recipe: str
+
+
+@dataclass(frozen=True)
+class FileStamp:
+    """What a file was when it was taken in, so that one that has not changed need not be read."""
+
+    source: str
+    size: int
+    mtime_ns: int
+    source_hash: str
+    """SHA-256 of its bytes."""
+    recipe: str
+    outcome: str
+    """What became of it, as JSON."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,11 @@ class Collection:
     generation: int
     """The published vector index; 0 before the first."""
     published_revision: int
-    """The revision that the published index was made from."""
+    """The revision that the published index was made from. Chunks that were committed since are searched beside it."""
+    published_count: int = 0
+    """How many vectors the published index holds, those of chunks that are no longer live included."""
+    published_last: int = 0
+    """The greatest chunk id that it holds; what it does not know is above."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +131,17 @@ class DocumentRow:
     supersedes: str | None
     metadata: dict[str, str]
     indexed: datetime
+    version: int
+    """The key of the version."""
+
+
+@dataclass(frozen=True)
+class VersionRow(DocumentRow):
+    """A version of a document, without its text."""
+
+    ended: datetime | None
+    """When another version took its place; None for the current one."""
+    current: bool
 
 
 @dataclass(frozen=True)

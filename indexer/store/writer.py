@@ -14,7 +14,7 @@ from corpus.errors import UsageError
 from indexer.fingerprint import Fingerprint
 from indexer.store.database import connect, transaction
 from indexer.store.lock import writer_lock
-from indexer.store.records import NewVersion
+from indexer.store.records import FileStamp, NewChunk, NewVersion
 from indexer.terms import search_terms
 
 COLLECTION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -53,12 +53,35 @@ class StoreWriter:
             self._count_revision(collection)
 
     def delete(self, collection: str, document_ids: Sequence[str]) -> None:
-        """Remove documents with all their versions, chunks and embeddings; ids that are unknown change nothing."""
+        """Remove documents with all their versions, chunks and embeddings; ids that are unknown change nothing.
+
+        The stamps of their files go with them, so that an ingest that meets such a file again reads it.
+        """
+        of_these = [(collection, id_) for id_ in document_ids]
         with transaction(self.connection, self.folder):
             self.connection.executemany(
-                "DELETE FROM documents WHERE collection = ? AND id = ?", [(collection, id_) for id_ in document_ids]
+                "DELETE FROM files WHERE (collection, source) IN (SELECT d.collection, v.source FROM documents d"
+                " JOIN versions v ON v.document = d.key WHERE d.collection = ? AND d.id = ?)",
+                of_these,
             )
+            self.connection.executemany("DELETE FROM documents WHERE collection = ? AND id = ?", of_these)
             self._count_revision(collection)
+
+    def put_file_stamps(self, collection: str, stamps: Iterable[FileStamp]) -> None:
+        """Remember what files were when they were taken in, in place of what was known of them."""
+        rows = [
+            (collection, stamp.source, stamp.size, stamp.mtime_ns, stamp.source_hash, stamp.recipe, stamp.outcome)
+            for stamp in stamps
+        ]
+        with transaction(self.connection, self.folder):
+            self.connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def drop_file_stamps(self, collection: str, sources: Iterable[str]) -> None:
+        """Forget the stamps of files that are gone."""
+        with transaction(self.connection, self.folder):
+            self.connection.executemany(
+                "DELETE FROM files WHERE collection = ? AND source = ?", [(collection, source) for source in sources]
+            )
 
     def point_to(self, collection: str, generation: int, revision: int) -> None:
         """Make `generation` the one that readers load; it was built from `revision`."""
@@ -78,7 +101,8 @@ class StoreWriter:
         ).fetchone()
         version_key = execute(
             "INSERT INTO versions (document, text, content_hash, title, effective, authority, supersedes, metadata,"
-            " source, source_hash, recipe, indexed, signature) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " source, source_hash, recipe, indexed, signature, layout)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 key,
                 document.text,
@@ -93,31 +117,36 @@ class StoreWriter:
                 version.recipe,
                 indexed,
                 version.signature,
+                version.layout,
             ),
         ).lastrowid
         for chunk in version.chunks:
-            chunk_id = execute(
-                'INSERT INTO chunks (version, start, "end", tokens, text, context, heading_path, page, text_hash)'
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    version_key,
-                    chunk.start,
-                    chunk.end,
-                    chunk.tokens,
-                    chunk.text,
-                    chunk.context,
-                    json.dumps(chunk.heading_path, ensure_ascii=False),
-                    chunk.page,
-                    chunk.text_hash,
-                ),
-            ).lastrowid
-            terms = search_terms(" ".join((document.title, *chunk.heading_path, chunk.context, chunk.text)))
-            execute("INSERT INTO lexical (rowid, terms) VALUES (?, ?)", (chunk_id, terms))
-            execute("INSERT INTO embeddings (chunk, vector) VALUES (?, ?)", (chunk_id, chunk.vector))
+            self._put_chunk(version_key, document.title, chunk)
         execute(
             "UPDATE versions SET ended = ? WHERE key = (SELECT version FROM documents WHERE key = ?)", (indexed, key)
         )
         execute("UPDATE documents SET version = ? WHERE key = ?", (version_key, key))
+
+    def _put_chunk(self, version: int | None, title: str, chunk: NewChunk) -> None:
+        execute = self.connection.execute
+        chunk_id = execute(
+            'INSERT INTO chunks (version, start, "end", tokens, text, context, heading_path, page, text_hash)'
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                version,
+                chunk.start,
+                chunk.end,
+                chunk.tokens,
+                chunk.text,
+                chunk.context,
+                json.dumps(chunk.heading_path, ensure_ascii=False),
+                chunk.page,
+                chunk.text_hash,
+            ),
+        ).lastrowid
+        terms = search_terms(" ".join((title, *chunk.heading_path, chunk.context, chunk.text)))
+        execute("INSERT INTO lexical (rowid, terms) VALUES (?, ?)", (chunk_id, terms))
+        execute("INSERT INTO embeddings (chunk, vector) VALUES (?, ?)", (chunk_id, chunk.vector))
 
     def _count_revision(self, collection: str) -> None:
         self.connection.execute("UPDATE collections SET revision = revision + 1 WHERE name = ?", (collection,))

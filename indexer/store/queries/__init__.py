@@ -1,0 +1,58 @@
+"""Everything that is read from the store, as functions of a connection; a file for each noun."""
+
+from indexer.store.queries.of_chunks import (
+    chunk_ids_as_of,
+    chunk_ids_of,
+    chunks_of_version,
+    count_live_chunks,
+    passages,
+)
+from indexer.store.queries.of_collections import collection, collections
+from indexer.store.queries.of_documents import (
+    count_documents,
+    document,
+    document_ids,
+    document_of_source_hash,
+    documents,
+    documents_of_source_hashes,
+    superseded_by,
+    version_stamp,
+    version_stamps,
+)
+from indexer.store.queries.of_files import file_stamps
+from indexer.store.queries.of_vectors import (
+    count_live_vectors,
+    known_vectors,
+    live_vector_blocks,
+    live_vectors,
+    vectors_of,
+)
+from indexer.store.queries.of_versions import signatures, version_as_of, versions
+
+__all__ = [
+    "chunk_ids_as_of",
+    "chunk_ids_of",
+    "chunks_of_version",
+    "collection",
+    "collections",
+    "count_documents",
+    "count_live_chunks",
+    "count_live_vectors",
+    "document",
+    "document_ids",
+    "document_of_source_hash",
+    "documents",
+    "documents_of_source_hashes",
+    "file_stamps",
+    "known_vectors",
+    "live_vector_blocks",
+    "live_vectors",
+    "passages",
+    "signatures",
+    "superseded_by",
+    "vectors_of",
+    "version_as_of",
+    "version_stamp",
+    "version_stamps",
+    "versions",
+]

@@ -1,0 +1,15 @@
+"""What is read of files: the stamps by which one that has not changed is known without being read."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from indexer.store.records import FileStamp
+
+
+def file_stamps(connection: sqlite3.Connection, collection: str) -> dict[str, FileStamp]:
+    """Return the stamps of every file that was taken into a collection, by source."""
+    rows = connection.execute(
+        "SELECT source, size, mtime_ns, source_hash, recipe, outcome FROM files WHERE collection = ?", (collection,)
+    )
+    return {row[0]: FileStamp(*row) for row in rows}

@@ -1,0 +1,86 @@
+"""What is read of vectors, which lie in the store as float32 blobs of unit length."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from indexer.fingerprint import Vectors
+from indexer.store.queries.binding import batches, marks
+
+Ids = npt.NDArray[np.int64]
+
+BLOCK = 16_384
+"""Vectors read at once: 25 MB of 384 dimensions."""
+
+LIVE = """
+    FROM documents d JOIN chunks c ON c.version = d.version JOIN embeddings e ON e.chunk = c.id
+    WHERE d.collection = ? AND c.id > ?
+"""
+
+
+def count_live_vectors(connection: sqlite3.Connection, collection: str, after: int = 0) -> int:
+    """Return how many live chunks above the id `after` have a vector."""
+    (count,) = connection.execute(f"SELECT count(*) {LIVE}", (collection, after)).fetchone()
+    return int(count)
+
+
+def live_vectors(
+    connection: sqlite3.Connection, collection: str, dimension: int, after: int = 0
+) -> tuple[Ids, Vectors]:
+    """Return ids and vectors of the live chunks above the id `after`, by id: shapes (n,) and (n, dimension)."""
+    count = count_live_vectors(connection, collection, after)
+    ids = np.empty(count, dtype=np.int64)
+    vectors = np.empty((count, dimension), dtype=np.float32)
+    filled = 0
+    for some_ids, some_vectors in live_vector_blocks(connection, collection, dimension, after):
+        ids[filled : filled + len(some_ids)] = some_ids
+        vectors[filled : filled + len(some_ids)] = some_vectors
+        filled += len(some_ids)
+    return ids, vectors
+
+
+def live_vector_blocks(
+    connection: sqlite3.Connection, collection: str, dimension: int, after: int = 0, block: int = BLOCK
+) -> Iterator[tuple[Ids, Vectors]]:
+    """Yield the same as `live_vectors` in blocks of at most `block` rows, so that no more is in memory at once."""
+    rows = connection.execute(f"SELECT c.id, e.vector {LIVE} ORDER BY c.id", (collection, after))
+    while some := rows.fetchmany(block):
+        yield _arrays(some, dimension)
+
+
+def vectors_of(connection: sqlite3.Connection, ids: Iterable[int], dimension: int) -> tuple[Ids, Vectors]:
+    """Return the vectors of these chunks, live or not, by id: shapes (n,) and (n, dimension).
+
+    Ids without a vector are left out.
+    """
+    rows: list[Sequence[object]] = []
+    for some in batches(sorted(set(ids))):
+        rows += connection.execute(f"SELECT chunk, vector FROM embeddings WHERE chunk IN ({marks(some)})", some)
+    return _arrays(sorted(rows, key=lambda row: row[0]), dimension)  # type: ignore[arg-type, return-value]
+
+
+def known_vectors(connection: sqlite3.Connection, collection: str, text_hashes: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Return the stored vectors of those texts that this collection has embedded before."""
+    found: dict[bytes, bytes] = {}
+    for some in batches(list(set(text_hashes))):
+        # A bare column beside min() is that of the row with the least: one vector for each text.
+        rows = connection.execute(
+            "SELECT c.text_hash, min(c.id), e.vector FROM chunks c JOIN embeddings e ON e.chunk = c.id"
+            " JOIN versions v ON v.key = c.version JOIN documents d ON d.key = v.document"
+            f" WHERE c.text_hash IN ({marks(some)}) AND d.collection = ? GROUP BY c.text_hash",
+            (*some, collection),
+        )
+        found.update((row[0], row[2]) for row in rows)
+    return found
+
+
+def _arrays(rows: Sequence[Sequence[object]], dimension: int) -> tuple[Ids, Vectors]:
+    ids = np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
+    vectors = np.empty((len(rows), dimension), dtype=np.float32)
+    for position, row in enumerate(rows):
+        vectors[position] = np.frombuffer(row[1], dtype=np.float32)  # type: ignore[call-overload]
+    return ids, vectors

@@ -1,0 +1,47 @@
+"""What is read of versions: the states that a document has had, and the one that held on a day."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from datetime import date, datetime
+
+from indexer.store.queries.of_chunks import DATE_OF_VERSION
+from indexer.store.queries.of_documents import DOCUMENT_COLUMNS, document_fields
+from indexer.store.records import VersionRow
+
+
+def versions(connection: sqlite3.Connection, collection: str, document_id: str) -> tuple[VersionRow, ...]:
+    """Return every version of a document, the newest first; none where there is no such document."""
+    rows = connection.execute(
+        f"SELECT {DOCUMENT_COLUMNS}, v.ended, v.key = d.version FROM documents d"
+        " JOIN versions v ON v.document = d.key WHERE d.collection = ? AND d.id = ? ORDER BY v.key DESC",
+        (collection, document_id),
+    )
+    return tuple(
+        VersionRow(
+            **document_fields(row[:-2]),
+            ended=datetime.fromisoformat(row[-2]) if row[-2] else None,
+            current=bool(row[-1]),
+        )
+        for row in rows
+    )
+
+
+def version_as_of(connection: sqlite3.Connection, collection: str, document_id: str, day: date) -> int | None:
+    """Return the key of the version that held on a day (see `chunk_ids_as_of`), or None where none did yet."""
+    row = connection.execute(
+        "SELECT v.key FROM documents d JOIN versions v ON v.document = d.key"
+        f" WHERE d.collection = ? AND d.id = ? AND {DATE_OF_VERSION} <= ? ORDER BY {DATE_OF_VERSION} DESC, v.key DESC",
+        (collection, document_id, day.isoformat()),
+    ).fetchone()
+    return int(row[0]) if row else None
+
+
+def signatures(connection: sqlite3.Connection, collection: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (document id, MinHash signature) of the current versions that have one, in the order of ids."""
+    yield from connection.execute(
+        "SELECT d.id, v.signature FROM documents d JOIN versions v ON v.key = d.version"
+        " WHERE d.collection = ? AND v.signature IS NOT NULL ORDER BY d.id",
+        (collection,),
+    )
