@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,8 @@ from indexer.embedders import Embedders
 from indexer.errors import VectorRefused
 from indexer.outcomes import Outcome, Status, Summary, Tally
 from indexer.parsing import PARSERS
-from indexer.parsing.source import NotText, Parsed, SourceFile, Unreadable
+from indexer.parsing.reading import parse_file
+from indexer.parsing.source import Parsed, SourceFile, Unreadable
 from indexer.preparing import Pending, Preparer
 from indexer.publishing import publish
 from indexer.settings import IndexerSettings
@@ -123,7 +124,7 @@ class _Run:
         group: list[_Change] = []
         for file in files:
             read = 0
-            for parsed in _parsed(file):
+            for parsed in parse_file(file):
                 read += parsed.size
                 judged = self._judge(file, parsed)
                 if isinstance(judged, Outcome):
@@ -235,18 +236,6 @@ def _files(paths: Sequence[Path]) -> tuple[list[SourceFile], list[Outcome]]:
         seen = f"; {len(skipped)} passed over, the first: {skipped[0]}" if skipped else ""
         raise UsageError(f"No documents in {where}{seen}. Files that are read: {', '.join(PARSERS)}.")
     return list(files.values()), skipped
-
-
-def _parsed(file: SourceFile) -> Iterator[Parsed | Unreadable]:
-    """Read a file. Whatever is wrong with it is a result, so that the others are still read."""
-    try:
-        yield from PARSERS[file.path.suffix.lower()](file)
-    except OSError as error:
-        yield Unreadable(f"cannot be read: {error.strerror or error}", 0)
-    except NotText as error:
-        yield Unreadable(str(error), 0)
-    except Exception as error:
-        yield Unreadable(f"the parser failed with {type(error).__name__}: {error}", 0)
 
 
 def _is_full(group: Sequence[_Change]) -> bool:

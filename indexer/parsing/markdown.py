@@ -9,20 +9,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from datetime import date, datetime
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
-from corpus.schema import Document
-from indexer.parsing.source import Heading, NotText, Parsed, SourceFile, read_document
+from indexer.parsing.encodings import read_text
+from indexer.parsing.fields import WrongFields, make_document
+from indexer.parsing.limits import ParsingLimits
+from indexer.parsing.source import Heading, NotText, Parsed, SourceFile, Table
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 UNDERLINE = re.compile(r"^ {0,3}(?:=+|-+)[ \t]*$")
+DELIMITER = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-KNOWN = ("title", "effective", "authority", "supersedes")
 
 
 class _PlainLoader(yaml.SafeLoader):
@@ -34,51 +34,76 @@ class _PlainLoader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-def parse(file: SourceFile) -> Iterator[Parsed]:
+def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
     """Yield the one document of a Markdown file.
 
     Raises:
         NotText: the file is no text, or its front matter cannot be understood.
     """
-    content, source_hash, size = read_document(file)
-    fields, text = _front_matter(content)
+    whole, content = read_text(file, limits)
+    fields, text = _front_matter(whole)
     # As `corpus.loading` reads it: what is indexed and what is trained on have one hash.
     text = text.strip("\n")
     found = headings(text)
-    known = {name: fields.pop(name) for name in KNOWN if fields.get(name) is not None}
-    if isinstance(known.get("effective"), datetime):
-        known["effective"] = known["effective"].date()
-    known["title"] = str(known.get("title") or _first_title(found) or file.path.stem)
-    metadata = {name: _as_text(value) for name, value in fields.items() if value is not None}
+    fields["title"] = str(fields.get("title") or _first_title(found) or file.path.stem)
     try:
-        document = Document(id=file.id, text=text, metadata=metadata, **known)
-    except ValidationError as error:
-        problems = "; ".join(f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors())
-        raise NotText(f"front matter: {problems}") from error
-    yield Parsed(document, source_hash, size, found)
+        document = make_document(file.id, text, fields)
+    except WrongFields as error:
+        raise NotText(f"front matter: {error}") from error
+    yield Parsed(document, content.hash, content.size, found, tables(text))
 
 
 def headings(text: str) -> tuple[Heading, ...]:
     """Return the headings of a text, those in fenced code left out."""
     found: list[Heading] = []
-    fence = previous = ""
-    offset = 0
-    for line in text.split("\n"):
-        mark = FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
-        elif mark:
-            fence = mark[1]
-        elif heading := HEADING.match(line):
+    previous = ""
+    for offset, line in _lines_outside_code(text):
+        if heading := HEADING.match(line):
             start = offset + len(line) - len(line.lstrip())
             found.append(Heading(start, offset + len(line), len(heading[1]), (heading[2] or "").strip()))
         elif UNDERLINE.match(line) and previous.strip() and not HEADING.match(previous):
             start, level = offset - 1 - len(previous.lstrip()), 1 if "=" in line else 2
             found.append(Heading(start, offset + len(line), level, previous.strip()))
         previous = line
-        offset += len(line) + 1
     return tuple(found)
+
+
+def tables(text: str) -> tuple[Table, ...]:
+    """Return the tables of a text: a line of cells, a line of dashes under it, and lines of cells up to another."""
+    found: list[Table] = []
+    before: tuple[int, str] | None = None
+    start = body = end = 0
+    for offset, line in [*_lines_outside_code(text), (len(text), "")]:
+        if body:
+            if "|" in line:
+                end = offset + len(line)
+                continue
+            if end > body:
+                found.append(Table(start, body, end))
+            body = 0
+        elif before and DELIMITER.match(line) and "|" in line and "|" in before[1]:
+            start, body = before[0], min(offset + len(line) + 1, len(text))
+            end = body
+        before = (offset, line)
+    return tuple(found)
+
+
+def _lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text with their offsets; fenced code stands as an empty line for each fence."""
+    fence = ""
+    offset = 0
+    for line in text.split("\n"):
+        mark = FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+                yield offset, ""
+        elif mark:
+            fence = mark[1]
+            yield offset, ""
+        else:
+            yield offset, line
+        offset += len(line) + 1
 
 
 def _first_title(found: tuple[Heading, ...]) -> str:
@@ -102,11 +127,3 @@ def _front_matter(content: str) -> tuple[dict[str, Any], str]:
         # A line of dashes above a paragraph: a rule, and no front matter.
         return {}, content
     return {str(name): value for name, value in (fields or {}).items()}, content[match.end() :]
-
-
-def _as_text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, date):
-        return value.isoformat()
-    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,20 +1,16 @@
-"""What parsers take and give, and how bytes become text.
-
-Text is UTF-8, or UTF-16 with a byte order mark. Anything else is refused with a reason: a guessed encoding turns any
-binary file into a document.
-"""
+"""What parsers take and give."""
 
 from __future__ import annotations
 
-import codecs
 import hashlib
+import io
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import BinaryIO
 
 from corpus.schema import Document
-
-SHOWN_BYTES = 8
-BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+from indexer.parsing.limits import MEBIBYTE, ParsingLimits
 
 
 @dataclass(frozen=True)
@@ -22,8 +18,68 @@ class SourceFile:
     """A file to be read."""
 
     path: Path
+    """Where it lies; where `content` is given, a name with a suffix that says the format."""
     id: str
     """Its path below the folder that was named, with `/`: the id of the document where the file is one."""
+    content: bytes | None = None
+    """Its bytes, where they come from elsewhere than `path`."""
+
+    @property
+    def suffix(self) -> str:
+        """Return what says the format, in lower case: `.md`."""
+        return self.path.suffix.lower()
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes it has.
+
+        Raises:
+            OSError: it cannot be looked at.
+        """
+        return self.path.stat().st_size if self.content is None else len(self.content)
+
+    def open(self) -> BinaryIO:
+        """Open it for reading.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
+
+    def read(self, limits: ParsingLimits) -> Content:
+        """Read it whole.
+
+        Raises:
+            TooMuch: it is larger than the limits allow.
+            OSError: it cannot be read.
+        """
+        data = b""
+        with self.open() as opened:
+            # As far as it goes, whatever its size was said to be: it may grow, and a device has none.
+            step = self.size + 1
+            while len(data) <= limits.input_bytes and (more := opened.read(min(step, limits.input_bytes + 1))):
+                data += more
+                step = max(MEBIBYTE, len(data))
+        if len(data) > limits.input_bytes:
+            raise TooMuch(f"larger than the {limits.input_bytes // MEBIBYTE} MiB that one file may have")
+        return Content(data)
+
+
+@dataclass(frozen=True)
+class Content:
+    """The bytes of a whole file."""
+
+    data: bytes
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the bytes, as 64 hexadecimal digits."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes there are."""
+        return len(self.data)
 
 
 @dataclass(frozen=True)
@@ -73,43 +129,25 @@ class Unreadable:
     reason: str
     size: int
     line: int | None = None
+    empty: bool = False
+    """Whether nothing is wrong with it but that it holds no text."""
 
 
-class NotText(ValueError):
-    """The bytes are not text in an encoding that is read; the message says why."""
+class Unparsable(ValueError):
+    """A file is refused; the message says why."""
 
 
-def read_document(file: SourceFile) -> tuple[str, str, int]:
-    """Read a file that is one document.
-
-    Returns:
-        The text with every line end as a line feed, the SHA-256 of the bytes and how many they are.
-
-    Raises:
-        NotText: the bytes are not text.
-        OSError: the file cannot be read.
-    """
-    content = file.path.read_bytes()
-    text = decode(content).replace("\r\n", "\n").replace("\r", "\n")
-    return text, hashlib.sha256(content).hexdigest(), len(content)
+class NotText(Unparsable):
+    """The bytes are not text in an encoding that is read."""
 
 
-def decode(content: bytes) -> str:
-    """Decode bytes as the byte order mark says, else as UTF-8.
+class NotThisFormat(Unparsable):
+    """The file is not what its name says, or is damaged."""
 
-    Raises:
-        NotText: they are in another encoding, or binary.
-    """
-    encoding = next((encoding for bom, encoding in BOMS if content.startswith(bom)), "utf-8")
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError as error:
-        shown = content[error.start : error.start + SHOWN_BYTES].hex(" ")
-        raise NotText(
-            f"not {encoding.removesuffix('-sig').upper()} text: bytes {shown} at offset {error.start} "
-            "(save it as UTF-8, if it is text)"
-        ) from error
-    if "\0" in text:
-        offset = text.index("\0")
-        raise NotText(f"NUL at character {offset}: a binary file, or UTF-16 without a byte order mark")
-    return text
+
+class NoText(Unparsable):
+    """The file is in order, and there is no text in it."""
+
+
+class TooMuch(Unparsable):
+    """The file takes more than the limits allow."""

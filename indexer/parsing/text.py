@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from corpus.schema import Document
-from indexer.parsing.source import Parsed, SourceFile, read_document
+from indexer.parsing.encodings import read_text
+from indexer.parsing.limits import ParsingLimits
+from indexer.parsing.source import Parsed, SourceFile
 
 
-def parse(file: SourceFile) -> Iterator[Parsed]:
+def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
     """Yield the one document of a text file."""
-    text, source_hash, size = read_document(file)
-    yield Parsed(Document(id=file.id, text=text.strip("\n"), title=file.path.stem), source_hash, size)
+    text, content = read_text(file, limits)
+    yield Parsed(Document(id=file.id, text=text.strip("\n"), title=file.path.stem), content.hash, content.size)

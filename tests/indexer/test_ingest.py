@@ -119,8 +119,8 @@ def test_a_file_that_may_not_be_read_is_a_failure_of_its_own(run, folder):
 
 
 def test_a_parser_that_breaks_fails_its_file_alone(run, folder, monkeypatch):
-    def broken(file):
-        raise RecursionError("too deep")
+    def broken(file, limits):
+        raise ZeroDivisionError("by zero")
         yield
 
     write(folder, good="fine")
@@ -128,7 +128,7 @@ def test_a_parser_that_breaks_fails_its_file_alone(run, folder, monkeypatch):
     monkeypatch.setitem(ingest_module.PARSERS, ".txt", broken)
     summary, outcomes = run(folder)
     assert counts(summary) == {"added": 1, "failed": 1}
-    assert "RecursionError: too deep" in str([outcome.reason for outcome in outcomes])
+    assert "ZeroDivisionError: by zero" in str([outcome.reason for outcome in outcomes])
 
 
 def test_hidden_files_links_and_other_formats_are_passed_over_with_a_reason(run, folder):

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from corpus.loading import load_corpus
 from indexer.parsing import PARSERS
-from indexer.parsing.source import NotText, Parsed, SourceFile, Unreadable, decode
+from indexer.parsing.encodings import decode
+from indexer.parsing.limits import ParsingLimits
+from indexer.parsing.source import NotText, Parsed, SourceFile, Unreadable
 
 
 def parse(path: Path, content: bytes | str) -> list[Parsed | Unreadable]:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return list(PARSERS[path.suffix](SourceFile(path, path.name)))
+    return list(PARSERS[path.suffix](SourceFile(path, path.name), ParsingLimits()))
 
 
 def test_front_matter_says_what_is_known_about_a_markdown_document(tmp_path):
@@ -113,10 +115,10 @@ def test_any_bytes_are_text_or_refused(content):
 
 
 def test_documents_of_a_corpus_are_read_as_the_corpus_loads_them():
-    root = Path(__file__).parents[2] / "corpus" / "lormar"
+    root = Path(__file__).parents[3] / "corpus" / "lormar"
     for expected in load_corpus(root).documents:
         path = root / "documents" / expected.id
-        (parsed,) = PARSERS[path.suffix](SourceFile(path, expected.id))
+        (parsed,) = PARSERS[path.suffix](SourceFile(path, expected.id), ParsingLimits())
         assert parsed.document.model_copy(update={"metadata": {}}) == expected.model_copy(update={"metadata": {}})
 
 
@@ -125,21 +127,70 @@ def test_a_bad_line_of_jsonl_is_reported_and_the_others_are_read(tmp_path):
         '{"id": "a", "text": "one", "authority": 3}\r\n'
         "{bad\n"
         "\n"
-        '{"id": "b", "text": "two", "titel": "misspelt"}\n'
+        '{"id": "b", "text": "two", "authority": -1}\n'
         '{"id": "a", "text": "again"}\n'
         '{"id": "n", "text": "nul \\u0000"}\n'
         '{"id": "s", "text": "half \\ud800"}\n'
-        '{"text": "no id"}\n'
+        '{"id": "no text"}\n'
+        '["text"]\n'
+        '{"id": ["x"], "text": "a list for an id"}\n' + "[" * 100_000 + "\n"
         '{"id": "c", "text": "three\u2028still three"}'
     )
     parsed = parse(tmp_path / "a.jsonl", content)
     assert [one.document.id for one in parsed if isinstance(one, Parsed)] == ["a", "c"]
     bad = {one.line: one.reason for one in parsed if isinstance(one, Unreadable)}
-    assert list(bad) == [2, 4, 5, 6, 7, 8]
-    assert "titel" in bad[4]
+    assert list(bad) == [2, 4, 5, 6, 7, 8, 9, 10, 11]
+    assert "authority" in bad[4]
     assert "taken by line 1" in bad[5]
     assert "NUL" in bad[6]
-    assert "id" in bad[8]
+    assert "surrogate" in bad[7]
+    assert bad[8] == "text: missing"
+
+
+def test_two_documents_and_one_error_come_of_three_lines_without_ids(tmp_path):
+    parsed = parse(tmp_path / "a.jsonl", '{"text":"a"}\n{bad\n\n{"text":"b"}')
+    assert [one.document.text for one in parsed if isinstance(one, Parsed)] == ["a", "b"]
+    assert [one.document.id for one in parsed if isinstance(one, Parsed)] == ["a.jsonl:1", "a.jsonl:4"]
+    assert [one.line for one in parsed if isinstance(one, Unreadable)] == [2]
+
+
+def test_fields_of_jsonl_that_have_no_name_here_become_metadata(tmp_path):
+    content = (
+        '{"_id": 7, "text": "x", "title": "T", "team": "a", "year": 2024, "metadata": {"team": "b", "tags": ["u"]}}'
+    )
+    (parsed,) = parse(tmp_path / "a.jsonl", content)
+    assert (parsed.document.id, parsed.document.title) == ("7", "T")
+    assert parsed.document.metadata == {"team": "a", "year": "2024", "tags": '["u"]'}
+
+
+def test_a_line_of_jsonl_that_is_too_long_is_refused_and_the_next_is_read(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "' + "x" * 200_000 + '"}\n{"text": "short"}\n')
+    long, short = PARSERS[".jsonl"](SourceFile(path, "a.jsonl"), ParsingLimits(line_bytes=100_000))
+    assert (long.line, long.size) == (1, 200_013)
+    assert "a line of more than" in long.reason
+    assert short.document.text == "short"
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "rows"),
+    [
+        (
+            "Before\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n| 3 | 4 |\n\nafter",
+            "| a | b |\n|---|:-:|\n",
+            "| 1 | 2 |\n| 3 | 4 |",
+        ),
+        ("a | b\n--|--\n1 | 2", "a | b\n--|--\n", "1 | 2"),
+        ("```\n| a |\n|---|\n| 1 |\n```", None, None),
+        ("| a |\n|---|", None, None),
+        ("| a |\n\n|---|\n| 1 |", None, None),
+        ("Title\n---\n| 1 |", None, None),
+    ],
+)
+def test_tables_of_markdown_are_known_with_their_headers(tmp_path, text, header, rows):
+    (parsed,) = parse(tmp_path / "a.md", text)
+    found = [(text[table.start : table.body], text[table.body : table.end]) for table in parsed.tables]
+    assert found == ([] if header is None else [(header, rows)])
 
 
 def test_a_line_of_jsonl_in_another_encoding_spoils_no_other(tmp_path):
