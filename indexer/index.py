@@ -146,7 +146,7 @@ class Index:
                 among = queries.chunk_ids_of(connection, collection, document_ids)
             wanted = top_k
             while True:
-                near = snapshot.search(query, wanted, among)
+                near = snapshot.search(connection, query, wanted, among)
                 live = queries.passages(connection, [id_ for id_, _ in near], collection)
                 # Vectors of chunks that are no longer live take places; ask for more until there are enough.
                 if len(live) >= top_k or len(near) < wanted:

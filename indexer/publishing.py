@@ -9,8 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from indexer import vectors
+from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import VECTORS, snapshot
+from indexer.store.live import LiveVectors
+from indexer.store.records import Collection
 from indexer.store.writer import StoreWriter
 
 
@@ -35,10 +38,18 @@ def publish(writer: StoreWriter, name: str, *, again: bool = False) -> int:
         assert state is not None
         if state.published_revision == state.revision and state.generation and not again:
             return state.generation
-        ids, rows = queries.live_vectors(writer.connection, name, state.fingerprint.dimension)
+        index = _build(writer, state)
     home = vectors_home(writer.folder, name)
     generation = vectors.next_generation(home, state.generation)
-    vectors.write_generation(home, vectors.VectorIndex.build(ids, rows), generation, state.revision)
+    vectors.write_generation(home, index, generation, state.revision)
     writer.point_to(name, generation, state.revision)
     vectors.drop_old_generations(home, generation)
     return generation
+
+
+def _build(writer: StoreWriter, state: Collection) -> vectors.VectorIndex:
+    """Index the live vectors of a collection, in the way that fits their number."""
+    dimension = state.fingerprint.dimension
+    live = LiveVectors(writer.connection, state.name, dimension)
+    count = queries.count_live_vectors(writer.connection, state.name)
+    return vectors.build_from(live, count, dimension, IndexerSettings().exact_vectors)

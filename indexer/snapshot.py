@@ -18,10 +18,15 @@ from indexer.fingerprint import Vectors
 from indexer.publishing import publish, vectors_home
 from indexer.store import queries
 from indexer.store.database import snapshot
+from indexer.store.live import LiveVectors
+from indexer.store.queries.of_vectors import Ids
 from indexer.store.records import Collection
 from indexer.store.writer import open_writer
-from indexer.vectors import VectorIndex, quarantine, read_generation
+from indexer.vectors import VectorIndex, build_exact, quarantine, read_generation
 from terminal import note
+
+MOST_PARTS = 8
+"""Parts of recent chunks before they are read into one again."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +38,8 @@ class Snapshot:
     revision: int
     published: VectorIndex | None
     """None where none is published, or where it is damaged and cannot be made again now."""
-    recent: VectorIndex
-    """The live chunks that `published` does not know."""
+    recent: tuple[VectorIndex, ...]
+    """The live chunks that `published` does not know, one part for each time that new ones were found."""
 
     def is_of(self, state: Collection) -> bool:
         """Whether nothing has changed since it was loaded."""
@@ -43,13 +48,33 @@ class Snapshot:
     @property
     def count(self) -> int:
         """How many vectors it holds, those of deleted chunks included."""
-        return self.recent.count + (self.published.count if self.published else 0)
+        return sum(part.count for part in self._parts)
 
-    def search(self, query: Vectors, top_k: int, among: Sequence[int] | None) -> tuple[tuple[int, float], ...]:
-        """Return up to `top_k` pairs of chunk id and cosine, best first; `among` searches those ids alone."""
-        pairs = self.recent.search(query, top_k, among)
-        if self.published is not None:
-            pairs += self.published.search(query, top_k, among)
+    @property
+    def last_id(self) -> int:
+        """The greatest id it knows, 0 where it knows none."""
+        return max((part.last_id for part in self._parts), default=0)
+
+    @property
+    def _parts(self) -> tuple[VectorIndex, ...]:
+        return self.recent if self.published is None else (self.published, *self.recent)
+
+    def search(
+        self, connection: sqlite3.Connection, query: Vectors, top_k: int, among: Sequence[int] | None = None
+    ) -> tuple[tuple[int, float], ...]:
+        """Return up to `top_k` pairs of chunk id and cosine, best first; fewer only where there are no more.
+
+        Args:
+            connection: the store, whose vectors measure what an index that isn't exact has found.
+            query: one vector of unit length, shape (dimension,).
+            top_k: how many are wanted.
+            among: search these ids alone; None searches all.
+        """
+
+        def stored(ids: Sequence[int]) -> tuple[Ids, Vectors]:
+            return queries.vectors_of(connection, ids, len(query))
+
+        pairs = [pair for part in self._parts for pair in part.search(query, top_k, among, stored)]
         return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))[:top_k]
 
 
@@ -61,9 +86,13 @@ def load(folder: Path, connection: sqlite3.Connection, name: str, known: Snapsho
     published, generation = _published(folder, connection, name, known)
     with snapshot(connection):
         state = _state(connection, name)
-        after = published.last_id if published else 0
-        ids, rows = queries.live_vectors(connection, name, state.fingerprint.dimension, after)
-    return Snapshot(generation, state.revision, published, VectorIndex.build(ids, rows))
+        kept: tuple[VectorIndex, ...] = ()
+        if known is not None and known.published is published and len(known.recent) < MOST_PARTS:
+            kept = known.recent
+        after = max((part.last_id for part in (published, *kept) if part is not None), default=0)
+        dimension = state.fingerprint.dimension
+        new = build_exact(LiveVectors(connection, name, dimension, after), dimension)
+    return Snapshot(generation, state.revision, published, (*kept, new) if new.count else kept)
 
 
 def _published(

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("corpus", "indexer", "app", "experiments")
 
 DOORS = {
-    "faiss": ("indexer/vectors.py",),
+    "faiss": ("indexer/vectors/",),
     "sentence_transformers": ("indexer/embedding.py",),
     "torch": ("experiments/finetune/", "indexer/embedding.py", "app/base_checkpoint.py"),
     "transformers": ("experiments/finetune/", "app/base_checkpoint.py"),

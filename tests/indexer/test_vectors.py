@@ -120,7 +120,7 @@ def test_a_disk_that_takes_no_files_leaves_no_half_index(tmp_path, monkeypatch):
     def full(*_):
         raise RuntimeError("Error in write: No space left on device")
 
-    monkeypatch.setattr("indexer.vectors.faiss.write_index", full)
+    monkeypatch.setattr("indexer.vectors.generations.faiss.write_index", full)
     with pytest.raises(StoreError, match="make room"):
         write_generation(tmp_path, small(), 1, revision=1)
     assert list(tmp_path.iterdir()) == []
