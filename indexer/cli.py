@@ -80,11 +80,12 @@ def delete_documents(document_ids: tuple[str, ...], *, collection: str, store: P
     """Delete documents with all their versions. All of them, or none where one does not exist."""
     from indexer.deletion import delete
 
-    generation = delete(store or store_home(), collection, document_ids)
+    state = delete(store or store_home(), collection, document_ids)
     if as_json:
-        print_json({"deleted": list(dict.fromkeys(document_ids)), "generation": generation})
+        deleted = list(dict.fromkeys(document_ids))
+        print_json({"deleted": deleted, "generation": state.generation, "revision": state.revision})
     else:
-        click.echo(f"{len(set(document_ids)):,} deleted. Collection {collection!r}, generation {generation}.")
+        click.echo(f"{len(set(document_ids)):,} deleted. Collection {collection!r}, revision {state.revision}.")
 
 
 @click.command()
@@ -104,7 +105,8 @@ def search(
             found = index.search(collection, question, top_k)
     if as_json:
         hits = [asdict(hit) for hit in found.hits]
-        print_json({"question": question, "collection": collection, "generation": found.generation, "hits": hits})
+        found_in = {"collection": collection, "generation": found.generation, "revision": found.revision}
+        print_json({"question": question, **found_in, "hits": hits})
         return
     for number, hit in enumerate(found.hits, start=1):
         click.echo(_hit_lines(number, hit))

@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from indexer.index import collection_not_found, document_not_found
-from indexer.publishing import publish
+from indexer.publishing import publish_if_due
 from indexer.settings import IndexerSettings
 from indexer.store import queries
+from indexer.store.records import Collection
 from indexer.store.writer import open_writer
 
 
-def delete(folder: Path, collection: str, document_ids: Sequence[str], settings: IndexerSettings | None = None) -> int:
-    """Delete documents with their versions, chunks and vectors, and publish the index without them.
+def delete(
+    folder: Path, collection: str, document_ids: Sequence[str], settings: IndexerSettings | None = None
+) -> Collection:
+    """Delete documents with their versions, chunks and vectors, and publish the index without them where it is due.
 
     Returns:
-        The generation that is published now.
+        The collection as it is now.
 
     Raises:
         CollectionNotFound: there is no such collection.
@@ -31,4 +34,4 @@ def delete(folder: Path, collection: str, document_ids: Sequence[str], settings:
             if queries.version_stamp(writer.connection, collection, id_) is None:
                 raise document_not_found(writer.connection, collection, id_)
         writer.delete(collection, document_ids)
-        return publish(writer, collection)
+        return publish_if_due(writer, collection)

@@ -52,8 +52,8 @@ def _check(embedder: Embedder, collection: Collection) -> None:
         raise EmbedderMismatch(
             f"The collection {collection.name!r} was embedded with {collection.fingerprint.name!r}, and "
             f"{embedder.name!r} is another model ({difference}): their vectors cannot be compared. Use "
-            f"`--embedder {collection.fingerprint.name}`, or embed the documents anew with "
-            f"`openbook ingest PATH --collection OTHER --embedder {embedder.name}`."
+            f"`--embedder {collection.fingerprint.name}`, or embed the stored texts anew with "
+            f"`openbook rebuild --embed-only --collection {collection.name} --embedder {embedder.name}`."
         )
 
 

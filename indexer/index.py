@@ -63,6 +63,8 @@ class SearchResult:
     hits: tuple[Hit, ...]
     generation: int
     """The generation that was searched."""
+    revision: int = 0
+    """The revision of the collection that was searched: what was committed up to it is known."""
 
 
 class Index:
@@ -153,7 +155,7 @@ class Index:
                     break
                 wanted *= 4
         hits = tuple(_hit(live[id_], score) for id_, score in near if id_ in live)
-        return SearchResult(hits[:top_k], snapshot.generation)
+        return SearchResult(hits[:top_k], snapshot.generation, snapshot.revision)
 
     def passages(self, ids: Sequence[int]) -> tuple[Hit, ...]:
         """Return the chunks of these ids in the order asked.

@@ -21,7 +21,7 @@ from indexer.parsing import PARSERS
 from indexer.parsing.reading import parse_file
 from indexer.parsing.source import Parsed, SourceFile, Unreadable
 from indexer.preparing import Pending, Preparer
-from indexer.publishing import publish
+from indexer.publishing import publish_if_due
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.records import Collection
@@ -98,7 +98,9 @@ def ingest(
             with contextlib.suppress(Exception):
                 run.publish()
             raise
-        return run.tally.summary(collection, run.publish(), time.monotonic() - started)
+        state = run.publish()
+        generation, revision = (state.generation, state.revision) if state else (0, 0)
+        return run.tally.summary(collection, generation, revision, time.monotonic() - started)
 
 
 class _Run:
@@ -139,9 +141,9 @@ class _Run:
         if group:
             self._commit(group)
 
-    def publish(self) -> int:
-        """Publish the collection, if there is one, and return its generation."""
-        return publish(self.writer, self.collection) if self._state() else 0
+    def publish(self) -> Collection | None:
+        """Publish the collection where that is due, and return it as it is now; None where there is none."""
+        return publish_if_due(self.writer, self.collection) if self._state() else None
 
     def tell(self, outcome: Outcome) -> None:
         """Count and report an outcome."""

@@ -35,7 +35,9 @@ class Summary:
 
     collection: str
     generation: int
-    """The published index that holds the documents."""
+    """The published index. What was committed since it was published is searched beside it."""
+    revision: int
+    """Counts the commits of the collection: an answer from this revision or a later one knows the documents."""
     added: int
     updated: int
     unchanged: int
@@ -77,11 +79,12 @@ class Tally:
         """How many could not be read."""
         return self._statuses["failed"]
 
-    def summary(self, collection: str, generation: int, seconds: float) -> Summary:
+    def summary(self, collection: str, generation: int, revision: int, seconds: float) -> Summary:
         """Return the counts."""
         return Summary(
             collection=collection,
             generation=generation,
+            revision=revision,
             added=self._statuses["added"],
             updated=self._statuses["updated"],
             unchanged=self._statuses["unchanged"],

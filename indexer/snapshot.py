@@ -135,7 +135,7 @@ def _repaired(folder: Path, name: str, generation: int) -> tuple[VectorIndex | N
     try:
         with open_writer(folder, wait_seconds=0) as writer:
             quarantine(home, generation)
-            published = publish(writer, name, again=True)
+            published = publish(writer, name, again=True).generation
             dimension = _state(writer.connection, name).fingerprint.dimension
         return read_generation(home, published, dimension), published
     except (OpenbookError, OSError) as error:

@@ -109,7 +109,7 @@ def _summary_line(summary: Summary) -> str:
     line = f"{', '.join(parts)} in {duration(summary.seconds)}"
     if summary.chunks:
         line += f"; {plural(summary.chunks, 'chunk')}, {summary.embedded:,} of them embedded"
-    line += f". Collection {summary.collection!r}, generation {summary.generation}."
+    line += f". Collection {summary.collection!r}, generation {summary.generation}, revision {summary.revision}."
     if summary.skipped_because:
         line += " Skipped: " + "; ".join(f"{count:,} × {why}" for why, count in summary.skipped_because.items()) + "."
     return line

@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from corpus.errors import UsageError
+from indexer.failpoints import failpoint
 from indexer.fingerprint import Fingerprint
 from indexer.store.database import connect, transaction
 from indexer.store.lock import writer_lock
@@ -43,14 +44,18 @@ class StoreWriter:
             self.connection.execute(
                 "INSERT INTO collections (name, fingerprint) VALUES (?, ?)", (name, fingerprint.to_json())
             )
+            failpoint("collection.before_commit")
 
     def put(self, collection: str, versions: Iterable[NewVersion]) -> None:
         """Make each version the current one of its document; all of them become visible at once."""
         indexed = datetime.now(UTC).isoformat(timespec="seconds")
         with transaction(self.connection, self.folder):
+            failpoint("put.begun")
             for version in versions:
                 self._put(collection, version, indexed)
             self._count_revision(collection)
+            failpoint("put.before_commit")
+        failpoint("put.committed")
 
     def delete(self, collection: str, document_ids: Sequence[str]) -> None:
         """Remove documents with all their versions, chunks and embeddings; ids that are unknown change nothing.
@@ -66,6 +71,8 @@ class StoreWriter:
             )
             self.connection.executemany("DELETE FROM documents WHERE collection = ? AND id = ?", of_these)
             self._count_revision(collection)
+            failpoint("delete.before_commit")
+        failpoint("delete.committed")
 
     def put_file_stamps(self, collection: str, stamps: Iterable[FileStamp]) -> None:
         """Remember what files were when they were taken in, in place of what was known of them."""
@@ -75,6 +82,7 @@ class StoreWriter:
         ]
         with transaction(self.connection, self.folder):
             self.connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            failpoint("files.before_commit")
 
     def drop_file_stamps(self, collection: str, sources: Iterable[str]) -> None:
         """Forget the stamps of files that are gone."""
@@ -83,13 +91,24 @@ class StoreWriter:
                 "DELETE FROM files WHERE collection = ? AND source = ?", [(collection, source) for source in sources]
             )
 
-    def point_to(self, collection: str, generation: int, revision: int) -> None:
-        """Make `generation` the one that readers load; it was built from `revision`."""
+    def point_to(self, collection: str, generation: int, revision: int, count: int, last_id: int) -> None:
+        """Make `generation` the one that readers load.
+
+        Args:
+            collection: whose it is.
+            generation: its number.
+            revision: the revision that it was built from.
+            count: how many vectors it holds.
+            last_id: the greatest chunk id in it.
+        """
         with transaction(self.connection, self.folder):
             self.connection.execute(
-                "UPDATE collections SET generation = ?, published_revision = ? WHERE name = ?",
-                (generation, revision, collection),
+                "UPDATE collections SET generation = ?, published_revision = ?, published_count = ?,"
+                " published_last = ? WHERE name = ?",
+                (generation, revision, count, last_id, collection),
             )
+            failpoint("point_to.before_commit")
+        failpoint("point_to.committed")
 
     def _put(self, collection: str, version: NewVersion, indexed: str) -> None:
         execute = self.connection.execute
@@ -122,6 +141,7 @@ class StoreWriter:
         ).lastrowid
         for chunk in version.chunks:
             self._put_chunk(version_key, document.title, chunk)
+        failpoint("put.half")
         execute(
             "UPDATE versions SET ended = ? WHERE key = (SELECT version FROM documents WHERE key = ?)", (indexed, key)
         )

@@ -18,6 +18,7 @@ from pathlib import Path
 import faiss
 
 from indexer.errors import StoreError, VectorsDamaged
+from indexer.failpoints import failpoint
 from indexer.vectors.index import VectorIndex
 from indexer.vectors.manifest import Manifest, check, sums
 
@@ -35,7 +36,9 @@ def write_generation(home: Path, index: VectorIndex, generation: int, revision: 
     shutil.rmtree(unfinished, ignore_errors=True)
     try:
         unfinished.mkdir(parents=True)
+        failpoint("generation.folder_made")
         faiss.write_index(index._index, str(unfinished / INDEX))
+        failpoint("generation.index_written")
         manifest = Manifest(
             generation=generation,
             revision=revision,
@@ -49,9 +52,12 @@ def write_generation(home: Path, index: VectorIndex, generation: int, revision: 
             sha256=sums(unfinished / INDEX),
         )
         (unfinished / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
+        failpoint("generation.manifest_written")
         for path in (unfinished / INDEX, unfinished / MANIFEST, unfinished):
             _sync(path)
+        failpoint("generation.before_rename")
         os.rename(unfinished, generation_folder(home, generation))
+        failpoint("generation.renamed")
         _sync(home)
     except BaseException as error:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -130,10 +136,13 @@ def drop_old_generations(home: Path, published: int) -> None:
     """Remove every generation but the published one and the one before, which a reader may be about to open."""
     kept = sorted((int(path.name[4:]) for path in home.glob("gen-*") if path.name[4:].isdecimal()), reverse=True)
     older = [number for number in kept if number < published][1:]
+    failpoint("drop.begun")
     for number in older:
         shutil.rmtree(generation_folder(home, number), ignore_errors=True)
+        failpoint("drop.half")
     for unfinished in home.glob(".gen-*"):
         shutil.rmtree(unfinished, ignore_errors=True)
+    failpoint("drop.done")
 
 
 def _sync(path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_new_document_is_found_at_once_by_a_reader_that_is_open(index, add):
 
 def test_a_deleted_document_is_never_found_again(index, add, store, settings):
     add(alpha="alpha", beta="beta", gamma="gamma")
-    assert delete(store, "default", ["alpha"], settings) == 2
+    assert delete(store, "default", ["alpha"], settings).revision == 2
     assert found(index, "gamma", 1) == ["gamma"]
     assert sorted(found(index, "alpha")) == ["beta", "gamma"]
     add(delta="delta")
@@ -77,7 +77,7 @@ def test_deleted_and_replaced_chunks_are_not_returned_before_vectors_are_publish
 def test_a_commit_is_found_before_it_is_published(index, add, store, monkeypatch):
     add(a="one")
     index.warm_up()
-    monkeypatch.setattr("indexer.ingest.publish", lambda writer, name: 1)
+    monkeypatch.setattr("indexer.ingest.publish_if_due", lambda writer, name: None)
     add(b="two", a="one changed")
     assert index.collections() == {"default": 1}
     assert found(index, "two", 1) == ["b"]
@@ -130,7 +130,7 @@ def test_an_index_that_lacks_chunks_of_the_store_is_damaged(store, settings, add
     ingest(store.with_name("other"), [store.with_name("documents.jsonl")], "default", settings=settings)
     delete(store.with_name("other"), "default", ["b"], settings)
     with open_writer(store, 0) as writer:
-        writer.point_to("default", 2, 1)
+        writer.point_to("default", 2, 1, 2, 2)
     generation_folder(other, 2).rename(generation_folder(home, 2))
     index = Index.open(store, settings=settings)
     assert found(index, "two", 1) == ["b"]

@@ -16,15 +16,16 @@ Ids = npt.NDArray[np.int64]
 BLOCK = 16_384
 """Vectors read at once: 25 MB of 384 dimensions."""
 
+# CROSS JOIN keeps this order, so that only chunks above an id are looked at.
 LIVE = """
-    FROM documents d JOIN chunks c ON c.version = d.version JOIN embeddings e ON e.chunk = c.id
-    WHERE d.collection = ? AND c.id > ?
+    FROM chunks c CROSS JOIN documents d ON d.version = c.version CROSS JOIN embeddings e ON e.chunk = c.id
+    WHERE c.id > ? AND d.collection = ?
 """
 
 
 def count_live_vectors(connection: sqlite3.Connection, collection: str, after: int = 0) -> int:
     """Return how many live chunks above the id `after` have a vector."""
-    (count,) = connection.execute(f"SELECT count(*) {LIVE}", (collection, after)).fetchone()
+    (count,) = connection.execute(f"SELECT count(*) {LIVE}", (after, collection)).fetchone()
     return int(count)
 
 
@@ -47,7 +48,7 @@ def live_vector_blocks(
     connection: sqlite3.Connection, collection: str, dimension: int, after: int = 0, block: int = BLOCK
 ) -> Iterator[tuple[Ids, Vectors]]:
     """Yield the same as `live_vectors` in blocks of at most `block` rows, so that no more is in memory at once."""
-    rows = connection.execute(f"SELECT c.id, e.vector {LIVE} ORDER BY c.id", (collection, after))
+    rows = connection.execute(f"SELECT c.id, e.vector {LIVE} ORDER BY c.id", (after, collection))
     while some := rows.fetchmany(block):
         yield _arrays(some, dimension)
 
