@@ -108,7 +108,7 @@ def test_a_filter_over_documents_finds_them_alone(index, add):
 
 
 def test_recent_chunks_are_read_once_and_joined_when_they_are_many(index, add, store, monkeypatch):
-    monkeypatch.setattr("indexer.ingest.publish", lambda writer, name: 0)
+    monkeypatch.setattr("indexer.ingest.publish_if_due", lambda writer, name: None)
     read = []
     blocks = LiveVectors.__iter__
 
