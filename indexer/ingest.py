@@ -20,7 +20,7 @@ from indexer.outcomes import Outcome, Status, Summary, Tally
 from indexer.parsing import PARSERS
 from indexer.parsing.reading import parse_file
 from indexer.parsing.source import Parsed, SourceFile, Unreadable
-from indexer.preparing import Pending, Preparer
+from indexer.preparing import Pending, Preparer, recipe_of
 from indexer.publishing import publish_if_due
 from indexer.settings import IndexerSettings
 from indexer.store import queries
@@ -31,8 +31,6 @@ from indexer.walking import SkippedFile, walk
 GROUP_DOCUMENTS = 256
 GROUP_CHARACTERS = 120_000
 """A group is closed at either: some 250 chunks, which two cores embed in about five seconds."""
-RECIPE_VERSION = 1
-"""Raised when parsers or chunking give other chunks for the same bytes, so that a rerun brings stores up to date."""
 
 
 def _ignore(_: object) -> None:
@@ -115,7 +113,7 @@ class _Run:
         self.settings = settings
         self.watcher = watcher
         self.tally = Tally()
-        self.recipe = f"{RECIPE_VERSION}/{settings.chunk_tokens}"
+        self.recipe = recipe_of(settings)
         self._preparer: Preparer | None = None
         self._paths: dict[str, str] = {}
         self._refuse_another_embedder()

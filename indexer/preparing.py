@@ -11,8 +11,11 @@ from indexer.embedding import Embedder
 from indexer.errors import VectorRefused
 from indexer.layout import layout_json
 from indexer.parsing.source import Parsed
+from indexer.settings import IndexerSettings
 from indexer.store.records import NewChunk, NewVersion
 
+RECIPE_VERSION = 1
+"""Raised when parsers or chunking give other chunks for the same bytes, so that a rerun brings stores up to date."""
 EMBEDDED_AT_ONCE = 512
 """Chunks embedded between two signs of progress."""
 
@@ -106,6 +109,11 @@ class Preparer:
             tuple(new),
             layout=layout_json(pending.parsed),
         )
+
+
+def recipe_of(settings: IndexerSettings) -> str:
+    """Return what marks a stored version as cut the way that the settings ask for."""
+    return f"{RECIPE_VERSION}/{settings.chunk_tokens}"
 
 
 def text_hash(text: str) -> bytes:

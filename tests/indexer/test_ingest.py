@@ -229,7 +229,7 @@ def test_another_model_is_refused_before_any_work_with_the_command_that_helps(ru
     write(folder, a="text")
     run(folder)
     other = make_tiny_embedder(tmp_path / "other", dimension=48)
-    with pytest.raises(EmbedderMismatch, match=rf"--embedder {tiny_path}.*openbook ingest PATH") as caught:
+    with pytest.raises(EmbedderMismatch, match=rf"--embedder {tiny_path}.*openbook rebuild --embed-only") as caught:
         run(folder, embedder=str(other))
     assert caught.value.exit_code == 2
 
