@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import aiohttp
 
 from app.errors import EngineRefused, EngineUnreachable, PromptTooLong
 from app.schemas import Decoding, Message, Usage
 
 CONNECT_SECONDS = 5.0
+IDLE_SECONDS = 4.0
+"""How long an idle connection is kept. vLLM closes it after five seconds, and a request sent just then is lost."""
 CLIENT_FAULTS = (400, 413, 422)
 JSON_BODY = {"content-type": "application/json"}
 
@@ -48,9 +50,9 @@ class Engine:
     def __init__(self, url: str, timeout_s: float, connections: int) -> None:
         """Take the server's URL, with or without `/v1` at its end."""
         self.url = url.rstrip("/").removesuffix("/v1")
-        limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-        timeout = httpx.Timeout(timeout_s, connect=CONNECT_SECONDS)
-        self._client = httpx.AsyncClient(base_url=self.url, limits=limits, timeout=timeout, trust_env=False)
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_SECONDS)
+        self._connections = connections
+        self._opened: aiohttp.ClientSession | None = None
 
     async def generate(self, model: str, messages: Sequence[Message], decoding: Decoding) -> Generation:
         """Complete a chat.
@@ -102,45 +104,72 @@ class Engine:
 
     async def is_up(self) -> bool:
         """Say whether the engine answers at this moment."""
+        timeout = aiohttp.ClientTimeout(total=CONNECT_SECONDS)
         try:
-            return (await self._client.get("/v1/models", timeout=CONNECT_SECONDS)).is_success
-        except httpx.HTTPError:
+            async with self._session().get(f"{self.url}/v1/models", timeout=timeout) as response:
+                return response.ok
+        except (aiohttp.ClientError, TimeoutError):
             return False
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        if self._opened is not None:
+            await self._opened.close()
+            self._opened = None
+
+    def _session(self) -> aiohttp.ClientSession:
+        """Return the session, which belongs to the event loop that first asks for it."""
+        if self._opened is None:
+            self._opened = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=IDLE_SECONDS),
+                timeout=self._timeout,
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._opened
 
     async def _send(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
         content = None if body is None else json.dumps(body).encode()
         try:
-            response = await self._client.request(method, path, content=content, headers=JSON_BODY)
-        except httpx.TimeoutException as error:
+            reply = await self._exchange(method, path, content)
+        except aiohttp.InvalidURL as error:
+            raise EngineUnreachable(f"{self.url!r} is no URL of an engine, such as http://127.0.0.1:8000.") from error
+        except TimeoutError as error:
             raise EngineUnreachable(f"The engine at {self.url} did not answer in time. Try again.") from error
-        except httpx.HTTPError as error:
+        except (aiohttp.ClientError, ValueError) as error:
             raise EngineUnreachable(
                 f"The engine at {self.url} cannot be reached: {str(error) or type(error).__name__}."
             ) from error
-        if response.is_success:
-            return _parse(response)
-        raise _refusal(response, self.url)
+        if 200 <= reply.status < 300:
+            return self._parse(path, reply)
+        raise _refusal(reply, self.url)
+
+    async def _exchange(self, method: str, path: str, content: bytes | None) -> _Reply:
+        async with self._session().request(method, f"{self.url}{path}", data=content, headers=JSON_BODY) as response:
+            return _Reply(response.status, response.reason or "", await response.read())
+
+    def _parse(self, path: str, reply: _Reply) -> Any:
+        try:
+            return json.loads(reply.body)
+        except ValueError as error:
+            shown = reply.body[:200].decode(errors="replace")
+            raise EngineRefused(f"{self.url}{path} did not answer with JSON: {shown!r}") from error
 
 
-def _parse(response: httpx.Response) -> Any:
-    try:
-        return response.json()
-    except ValueError as error:
-        raise EngineRefused(f"{response.url} did not answer with JSON: {response.text[:200]!r}") from error
+@dataclass(frozen=True)
+class _Reply:
+    status: int
+    reason: str
+    body: bytes
 
 
-def _refusal(response: httpx.Response, url: str) -> EngineRefused | PromptTooLong | EngineUnreachable:
+def _refusal(reply: _Reply, url: str) -> EngineRefused | PromptTooLong | EngineUnreachable:
     """Translate an error of the engine; OpenAI-compatible servers put the reason into `error.message`."""
     try:
-        reason = str(response.json()["error"]["message"])
+        reason = str(json.loads(reply.body)["error"]["message"])
     except (ValueError, KeyError, TypeError):
-        reason = response.text[:300] or response.reason_phrase
-    if response.status_code in CLIENT_FAULTS and any(word in reason for word in ("context length", "max_model_len")):
+        reason = reply.body[:300].decode(errors="replace") or reply.reason
+    if reply.status in CLIENT_FAULTS and any(word in reason for word in ("context length", "max_model_len")):
         return PromptTooLong(f"{reason} Ask for fewer passages (top_k) or a shorter answer (decoding.max_tokens).")
-    if response.status_code in (502, 503, 504):
-        return EngineUnreachable(f"The engine at {url} is not available ({response.status_code}): {reason}")
-    return EngineRefused(f"The engine at {url} refused the request ({response.status_code}): {reason}")
+    if reply.status in (502, 503, 504):
+        return EngineUnreachable(f"The engine at {url} is not available ({reply.status}): {reason}")
+    return EngineRefused(f"The engine at {url} refused the request ({reply.status}): {reason}")
