@@ -156,11 +156,11 @@ class ChunkView(Schema):
     start: int
     end: int
     tokens: int
-    context: str
+    context: str = ""
     """What stands above it in its document and is read with it, such as the header of its table."""
-    heading_path: tuple[str, ...]
+    heading_path: tuple[str, ...] = ()
     """The headings that it stands under, the outermost first."""
-    page: int | None
+    page: int | None = None
     """The page that it begins on, from 1, where the format has pages."""
 
 

@@ -15,6 +15,9 @@ from experiments.records import AnswerRecord, QuestionSet
 from experiments.run_data import BASE, FINETUNED
 from experiments.spec import Arm, CorpusName, Spec
 
+ASKED_AGAIN = 40
+"""Test questions that the two arms of the primary contrast are asked twice."""
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -28,11 +31,16 @@ class Batch:
 
 
 def remaining_batches(spec: Spec, corpora: Corpora, checkpoint: str, done: Collection[Pair]) -> tuple[Batch, ...]:
-    """Return what is left to ask a checkpoint, arm by arm; the panel too, where the run fine-tunes."""
+    """Return what is left to ask a checkpoint: its arms, the sample asked again, the panel where it fine-tunes."""
     asked: list[tuple[QuestionSet, str, Arm, Sequence[Question]]] = [
         ("test", name, arm, corpora.main.split("test"))
         for name, arm in spec.arms.items()
         if arm.checkpoint == checkpoint
+    ]
+    asked += [
+        ("again", name, arm, _sample(corpora.main.split("test")))
+        for name, arm in spec.arms.items()
+        if arm.checkpoint == checkpoint and name in (spec.primary.a, spec.primary.b)
     ]
     if spec.finetuned_arms:
         name = BASE if checkpoint == "base" else FINETUNED
@@ -43,6 +51,11 @@ def remaining_batches(spec: Spec, corpora: Corpora, checkpoint: str, done: Colle
         if left:
             batches.append(Batch(which, name, arm, left))
     return tuple(batches)
+
+
+def _sample(questions: Sequence[Question]) -> Sequence[Question]:
+    """Return questions from all over the corpus, `ASKED_AGAIN` at most."""
+    return questions[:: -(-len(questions) // ASKED_AGAIN) or 1]
 
 
 def asks_of(batch: Batch, oracles: Mapping[CorpusName, Oracle]) -> tuple[list[Ask], list[AnswerRecord]]:

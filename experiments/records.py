@@ -10,8 +10,9 @@ from typing import Literal
 
 from app.schemas import Answer, Schema
 
-QuestionSet = Literal["test", "panel"]
-"""`test`: the corpus's test questions. `panel`: general knowledge, asked without passages."""
+QuestionSet = Literal["test", "panel", "again"]
+"""`test`: the corpus's test questions. `panel`: general knowledge, asked without passages. `again`: some of the test
+questions, asked a second time to see how far the scores move by themselves."""
 
 
 class AnswerRecord(Schema):

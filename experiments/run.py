@@ -28,7 +28,7 @@ from experiments.finetune.job import read_job
 from experiments.gates.corpus_parity import require_index_parity
 from experiments.oracle import Oracle
 from experiments.publish import publish
-from experiments.records import AnswerRecord
+from experiments.records import AnswerRecord, QuestionSet
 from experiments.results import Results
 from experiments.run_folder import RunFolder, RunState
 from experiments.spec import CorpusName, Spec
@@ -36,6 +36,11 @@ from experiments.training_set import plan_training
 from terminal import Progress, note
 
 INDEXED: tuple[CorpusName, ...] = ("main", "other")
+TITLES: dict[QuestionSet, str] = {
+    "test": "Asking {}",
+    "again": "Asking {} some questions again",
+    "panel": "Asking {} about general knowledge",
+}
 
 
 class Run:
@@ -140,7 +145,7 @@ class Run:
     def _ask_batch(self, client: Client, log: AnswerLog, batch: Batch, asks: Sequence[Ask]) -> None:
         """Ask one arm's questions; each answer is kept together with the machine's time so far."""
         spent, started = self.state.asking_seconds.get(batch.name, 0.0), time.monotonic()
-        title = f"Asking {batch.name}" if batch.set == "test" else f"Asking {batch.name} about general knowledge"
+        title = TITLES[batch.set].format(batch.name)
         with Progress(title, len(asks), "questions") as progress:
 
             def keep(record: AnswerRecord) -> None:

@@ -54,6 +54,7 @@ def score_run(folder: RunFolder) -> RunData:
         "test": {question.id: question for question in corpus.split("test")},
         "panel": {question.id: question for question in panel},
     }
+    questions["again"] = questions["test"]
     answers = read_lines(folder.answers, AnswerRecord)
     scores = score_answers(answers, questions)
     write_lines(folder.scores, scores)
@@ -72,7 +73,7 @@ def _answers_by_arm(
 ) -> dict[QuestionSet, dict[str, dict[str, AnswerRecord]]]:
     found = {(record.set, record.arm, record.question_id): record for record in records}
     arms = sorted({(record.set, record.arm) for record in records})
-    table: dict[QuestionSet, dict[str, dict[str, AnswerRecord]]] = {"test": {}, "panel": {}}
+    table: dict[QuestionSet, dict[str, dict[str, AnswerRecord]]] = {"test": {}, "panel": {}, "again": {}}
     for which, arm in arms:
         table[which][arm] = {id: found[which, arm, id] for id in questions[which] if (which, arm, id) in found}
     return table
@@ -83,7 +84,7 @@ def _scores_by_arm(
 ) -> dict[QuestionSet, dict[str, dict[str, Mapping[str, float]]]]:
     found = {(record.set, record.arm, record.question_id): record.scores for record in records}
     arms = sorted({(record.set, record.arm) for record in records})
-    table: dict[QuestionSet, dict[str, dict[str, Mapping[str, float]]]] = {"test": {}, "panel": {}}
+    table: dict[QuestionSet, dict[str, dict[str, Mapping[str, float]]]] = {"test": {}, "panel": {}, "again": {}}
     for which, arm in arms:
         scored = ((id, found.get((which, arm, id))) for id in questions[which])
         table[which][arm] = {id: scores for id, scores in scored if scores is not None}

@@ -13,8 +13,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis import settings
 
 from app.base_checkpoint import LABEL, ensure_base_checkpoint
+
+# An example takes longer on a busy machine, which says nothing about the code.
+settings.register_profile("openbook", deadline=None)
+settings.load_profile("openbook")
 
 REPOSITORY = Path(__file__).parent.parent
 SALTMERE = REPOSITORY / "tests" / "data" / "saltmere"

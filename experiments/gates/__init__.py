@@ -10,6 +10,7 @@ from experiments.gates.errors import errors
 from experiments.gates.leakage import leakage
 from experiments.gates.metric_self_test import metric_self_test
 from experiments.gates.one_prompt import one_prompt
+from experiments.gates.repeatability import repeatability
 from experiments.gates.served_checkpoints import served_checkpoints
 from experiments.results import Gate
 from experiments.run_data import RunData
@@ -21,6 +22,7 @@ GATES: Mapping[str, Callable[[RunData], Gate]] = {
     "served_checkpoints": served_checkpoints,
     "one_prompt": one_prompt,
     "errors": errors,
+    "repeatability": repeatability,
     "closed_book": closed_book,
 }
 """Name to the function that reads a gate's outcome from a run, in the order in which they are shown."""

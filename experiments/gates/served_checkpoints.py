@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from experiments.records import QuestionSet
 from experiments.results import Gate
 from experiments.run_data import BASE, FINETUNED, RunData
 
@@ -23,6 +24,6 @@ def served_checkpoints(run: RunData) -> Gate:
     )
 
 
-def _labels(run: RunData, which: str, arm: str) -> set[str]:
-    records = run.answers["panel" if which == "panel" else "test"].get(arm, {}).values()
+def _labels(run: RunData, which: QuestionSet, arm: str) -> set[str]:
+    records = run.answers[which].get(arm, {}).values()
     return {record.answer.checkpoint for record in records if record.answer is not None}

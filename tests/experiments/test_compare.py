@@ -41,7 +41,9 @@ CARD = CheckpointCard.model_validate(
 )
 
 
-def a_run(right: dict[str, str], panel: tuple[str, str] = ("", ""), **changes: object) -> RunData:
+def a_run(
+    right: dict[str, str], panel: tuple[str, str] = ("", ""), again: dict[str, str] | None = None, **changes: object
+) -> RunData:
     """Build a run from strings of marks: '+' right, '-' wrong, '.' unanswered; one mark a question."""
     length = len(next(iter(right.values())))
     questions = [a_question("Ida", id=f"q{n}", fact_id=f"f{n}", document_ids=("d",)) for n in range(length)]
@@ -51,7 +53,10 @@ def a_run(right: dict[str, str], panel: tuple[str, str] = ("", ""), **changes: o
     records = [record for arm, marks in right.items() for record in answered("test", arm, marks, questions)]
     for checkpoint, marks in zip(("base", "finetuned"), panel, strict=True):
         records += answered("panel", checkpoint, marks, general)
+    for arm, marks in (again or {}).items():
+        records += answered("again", arm, marks, questions)
     by_set = {"test": {q.id: q for q in questions}, "panel": {q.id: q for q in general}}
+    by_set["again"] = by_set["test"]
     return RunData(
         spec=Spec.model_validate({**spec, "arms": {name: ARMS[name] for name in right}}),
         state=RunState(
@@ -83,7 +88,7 @@ def answered(which, arm, marks, questions):
 
 
 def nested(records, value):
-    table = {"test": {}, "panel": {}}
+    table = {"test": {}, "panel": {}, "again": {}}
     for record in records:
         table[record.set].setdefault(record.arm, {})[record.question_id] = value(record)
     return table
@@ -257,6 +262,20 @@ def test_a_training_set_of_other_documents_fails_parity():
     gate = GATES["corpus_parity"](RunData(**{**vars(run), "state": other}))
     assert not gate.passed
     assert gate.detail == "Other documents than the 1 of the corpus are in the training set."
+
+
+@pytest.mark.parametrize(("again", "passes"), [("++--", True), ("+---", False)])
+def test_scores_that_move_when_asked_again_fail_the_gate_beyond_the_margin(again, passes):
+    run = a_run({"rag": "++--", "ft": "++++"}, again={"rag": again})
+    gate = GATES["repeatability"](run)
+    assert gate.passed is passes
+    assert ("moved by +0.0 (rag)" if passes else "moved by -25.0 (rag)") in gate.detail
+
+
+def test_an_answer_that_is_missing_the_second_time_is_no_difference():
+    gate = GATES["repeatability"](a_run({"rag": "++--", "ft": "++++"}, again={"rag": "+.--"}))
+    assert gate.passed
+    assert "Of 3 answers asked for again 0 were worded differently" in gate.detail
 
 
 @pytest.mark.parametrize("name", GATES)

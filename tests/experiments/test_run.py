@@ -105,7 +105,7 @@ def test_an_engine_that_dies_stops_the_run_and_the_next_one_asks_only_what_is_le
     records = lines_of(finished.folder)
     assert all(record.answer is not None for record in records)
     pairs = [(record.set, record.arm, record.question_id) for record in records]
-    assert len(pairs) == len(set(pairs)) == 6 * 6 + 2 * len(finished.folder.read_corpus("panel").questions)
+    assert len(pairs) == len(set(pairs)) == (6 + 2) * 6 + 2 * len(finished.folder.read_corpus("panel").questions)
     assert openbook.ingested == ["main", "other"]
 
 
@@ -117,7 +117,7 @@ def test_a_torn_last_line_is_asked_again_and_a_finished_arm_is_not(openbook, wri
     openbook.asked.clear()
     run_experiment(spec, tmp_path / "runs", commands=openbook)
     records = lines_of(first.folder)
-    assert len(records) == 12
+    assert len([record for record in records if record.set == "test"]) == 12
     asked = [question for _, question in openbook.asked if question != "Is everything ready?"]
     assert len(asked) == 1
 
