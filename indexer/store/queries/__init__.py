@@ -27,7 +27,13 @@ from indexer.store.queries.of_vectors import (
     live_vectors,
     vectors_of,
 )
-from indexer.store.queries.of_versions import signatures, version_as_of, versions
+from indexer.store.queries.of_versions import (
+    signatures,
+    signatures_after,
+    signatures_of,
+    version_as_of,
+    versions,
+)
 
 __all__ = [
     "chunk_ids_as_of",
@@ -49,6 +55,8 @@ __all__ = [
     "live_vectors",
     "passages",
     "signatures",
+    "signatures_after",
+    "signatures_of",
     "superseded_by",
     "vectors_of",
     "version_as_of",

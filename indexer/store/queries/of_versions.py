@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 
+from indexer.store.queries.binding import batches, marks
 from indexer.store.queries.of_chunks import DATE_OF_VERSION
 from indexer.store.queries.of_documents import DOCUMENT_COLUMNS, document_fields
 from indexer.store.records import VersionRow
@@ -45,3 +46,27 @@ def signatures(connection: sqlite3.Connection, collection: str) -> Iterator[tupl
         " WHERE d.collection = ? AND v.signature IS NOT NULL ORDER BY d.id",
         (collection,),
     )
+
+
+def signatures_after(
+    connection: sqlite3.Connection, collection: str, after: int, limit: int
+) -> list[tuple[int, bytes]]:
+    """Return (key, MinHash signature) of up to `limit` current versions behind the key `after`, by key."""
+    return connection.execute(
+        "SELECT v.key, v.signature FROM versions v JOIN documents d ON d.version = v.key"
+        " WHERE v.key > ? AND d.collection = ? AND v.signature IS NOT NULL ORDER BY v.key LIMIT ?",
+        (after, collection, limit),
+    ).fetchall()
+
+
+def signatures_of(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, tuple[str, bytes]]:
+    """Return (document id, MinHash signature) of those of the versions that are current and have one, by key."""
+    found: dict[int, tuple[str, bytes]] = {}
+    for some in batches(list(keys)):
+        rows = connection.execute(
+            "SELECT v.key, d.id, v.signature FROM versions v JOIN documents d ON d.version = v.key"
+            f" WHERE v.key IN ({marks(some)}) AND v.signature IS NOT NULL",
+            some,
+        )
+        found.update({key: (id_, signature) for key, id_, signature in rows})
+    return found
