@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -79,11 +79,13 @@ class NearDuplicates:
         self._recent = _Bands.empty()
         self._last = 0
 
-    def find(self, documents: Sequence[tuple[str, bytes | None]]) -> list[NearDuplicate | None]:
+    def find(
+        self, documents: Sequence[tuple[str, bytes | None]], without: Collection[str] = ()
+    ) -> list[NearDuplicate | None]:
         """Return the nearest duplicate of each document, given as (id, signature).
 
         It is one that was committed, or one that stands before it in `documents`; the document's own former version
-        is none.
+        is none, and neither is one of `without`.
         """
         self._take_notice()
         within = {id_: signature for id_, signature in documents if signature}
@@ -98,7 +100,11 @@ class NearDuplicates:
             like = [(ids[other], within[ids[other]]) for other in near]
             like += [committed[key] for key in self._candidates(keys) if key in committed]
             best = max(
-                (NearDuplicate(other, similarity(within[id_], signed)) for other, signed in like if other != id_),
+                (
+                    NearDuplicate(other, similarity(within[id_], signed))
+                    for other, signed in like
+                    if other not in (id_, *without)
+                ),
                 key=lambda one: one.similarity,
                 default=None,
             )

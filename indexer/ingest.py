@@ -1,250 +1,253 @@
 """Documents into the store: walk, parse, cut, embed, commit, publish.
 
 Documents are taken in groups: the chunks of a group are embedded together, sorted by length, and the group is
-committed in one transaction. Whatever ends the process, what was committed stays, and running it again does the rest:
-a document whose bytes are known is passed over, and a chunk whose text is known keeps its vector.
+committed in one transaction, while other processes read the files that come next. Whatever ends the process, what was
+committed stays, and running it again does the rest: a file that has not changed is not read, a document whose bytes
+are known is passed over, and a chunk whose text is known keeps its vector.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
+from sqlite3 import Connection
 
-from corpus.errors import UsageError
+from indexer.changed import ChangedFiles
+from indexer.committing import Committer
 from indexer.embedders import Embedders
-from indexer.errors import VectorRefused
-from indexer.outcomes import Outcome, Status, Summary, Tally
-from indexer.parsing import PARSERS
-from indexer.parsing.reading import parse_file
-from indexer.parsing.source import Parsed, SourceFile, Unreadable
-from indexer.preparing import Pending, Preparer, recipe_of
+from indexer.following import OpenFile, Watcher
+from indexer.judging import Change, Judge, Removal
+from indexer.ledger import Ledger
+from indexer.missing import find_missing
+from indexer.options import IngestOptions
+from indexer.outcomes import Outcome, Status, Summary
+from indexer.parsing.source import Parsed, Unreadable
+from indexer.preparing import recipe_of
 from indexer.publishing import publish_if_due
+from indexer.reading import read
 from indexer.settings import IndexerSettings
+from indexer.sources import Sources
+from indexer.stamping import Stamps
 from indexer.store import queries
+from indexer.store.database import DATABASE, connect
 from indexer.store.records import Collection
 from indexer.store.writer import StoreWriter, check_collection_name, open_writer
-from indexer.walking import SkippedFile, walk
 
 GROUP_DOCUMENTS = 256
 GROUP_CHARACTERS = 120_000
 """A group is closed at either: some 250 chunks, which two cores embed in about five seconds."""
 
 
-def _ignore(_: object) -> None:
-    """Tell nobody."""
-
-
-@dataclass(frozen=True)
-class Watcher:
-    """Who is told how an ingest goes."""
-
-    start: Callable[[int], object] = _ignore
-    """Called once with the bytes that are to be read."""
-    advance: Callable[[int], object] = _ignore
-    """Called with the bytes that are done since the last call."""
-    report: Callable[[Outcome], object] = _ignore
-    """Called with every outcome, once it is true of the store."""
-
-
-@dataclass(frozen=True)
-class _Change(Pending):
-    """A document that is new or has changed."""
-
-    status: Status
-    reason: str | None
-
-
 def ingest(
     folder: Path,
-    paths: Sequence[Path],
+    paths: Sequence[Path | str] | Sources,
     collection: str,
     *,
-    embedder: str | None = None,
+    embedder: str | Embedders | None = None,
     settings: IndexerSettings | None = None,
+    options: IngestOptions | None = None,
     watcher: Watcher | None = None,
 ) -> Summary:
     """Bring the documents under `paths` into a collection of the store in `folder`.
 
     Args:
         folder: the store, made where there is none.
-        paths: files and folders.
+        paths: files, folders and globs, or any sources.
         collection: the collection, made where there is none.
         embedder: the embedding model; None takes the collection's own, or the one of the settings for a new one.
         settings: how documents are cut and embedded; None reads the environment.
+        options: how to go about it.
         watcher: who is told how it goes.
 
     Raises:
-        UsageError: a path does not exist, or nothing under the paths can be read.
+        UsageError: a path does not exist, nothing under the paths can be read, or so much is missing that it looks
+            like a mistake.
         StoreLocked: another process writes to the store.
         EmbedderMismatch: the collection was embedded with another model.
     """
     started = time.monotonic()
     check_collection_name(collection)
-    settings = settings or IndexerSettings()
-    files, skipped = _files(paths)
-    with open_writer(folder, settings.lock_wait_seconds) as writer:
-        run = _Run(writer, collection, Embedders(embedder, settings), settings, watcher or Watcher())
-        for outcome in skipped:
-            run.tell(outcome)
+    settings, options = settings or IndexerSettings(), options or IngestOptions()
+    sources = paths if isinstance(paths, Sources) else Sources(paths)
+    if not options.delete_missing:
+        sources.check()
+    embedders = embedder if isinstance(embedder, Embedders) else Embedders(embedder, settings)
+    with ExitStack() as stack:
+        run = _Run(
+            _opened(folder, settings, options, stack),
+            collection,
+            sources=sources,
+            embedders=embedders,
+            settings=settings,
+            options=options,
+            watcher=watcher or Watcher(),
+        )
         try:
-            run.take(files)
+            run.take()
+            run.delete_missing()
         except BaseException:
             # What was committed is published even so; where this fails too, the next writer does it.
             with contextlib.suppress(Exception):
                 run.publish()
             raise
         state = run.publish()
-        generation, revision = (state.generation, state.revision) if state else (0, 0)
-        return run.tally.summary(collection, generation, revision, time.monotonic() - started)
+        seconds = time.monotonic() - started
+        return run.ledger.tally.summary(collection, state, seconds, stopped=run.stopping, dry_run=options.dry_run)
 
 
 class _Run:
     """One ingest into one collection."""
 
     def __init__(
-        self, writer: StoreWriter, collection: str, embedders: Embedders, settings: IndexerSettings, watcher: Watcher
+        self,
+        opened: tuple[StoreWriter | None, Connection | None],
+        collection: str,
+        *,
+        sources: Sources,
+        embedders: Embedders,
+        settings: IndexerSettings,
+        options: IngestOptions,
+        watcher: Watcher,
     ) -> None:
-        self.writer = writer
-        self.collection = collection
-        self.embedders = embedders
-        self.settings = settings
+        self.writer, self.connection = opened
+        self.collection, self.sources, self.settings, self.options = collection, sources, settings, options
         self.watcher = watcher
-        self.tally = Tally()
-        self.recipe = recipe_of(settings)
-        self._preparer: Preparer | None = None
-        self._paths: dict[str, str] = {}
-        self._refuse_another_embedder()
+        recipe = "/".join(filter(None, (recipe_of(settings), options.provenance.hash())))
+        self.judge = Judge(self.connection, collection, recipe, sources, strict=options.strict)
+        self.stamps = Stamps(self.connection, collection, recipe)
+        self.ledger = Ledger(self.stamps, watcher)
+        self.committer = Committer(self.writer, collection, embedders, settings, recipe) if self.writer else None
+        self.changed = ChangedFiles(self.stamps, self.judge, self.ledger, options)
+        self._refuse_another_embedder(embedders)
+        self._read: list[tuple[OpenFile, Parsed]] = []
+        self._read_characters = 0
+        self._group: list[tuple[OpenFile, Change | Removal]] = []
+        self._group_characters = 0
+        self._announced = False
 
-    def take(self, files: Sequence[SourceFile]) -> None:
+    @property
+    def stopping(self) -> bool:
+        """Whether as many failures were met as are allowed."""
+        return self.options.max_errors is not None and self.ledger.tally.failed >= self.options.max_errors
+
+    def take(self) -> None:
         """Read the files and commit what is new in them, group by group."""
-        self.watcher.start(sum(_size(file.path) for file in files))
-        group: list[_Change] = []
-        for file in files:
-            read = 0
-            for parsed in parse_file(file):
-                read += parsed.size
-                judged = self._judge(file, parsed)
-                if isinstance(judged, Outcome):
-                    self.tell(judged)
-                    self.watcher.advance(parsed.size)
-                else:
-                    group.append(judged)
-                    if _is_full(group):
-                        self._commit(group)
-                        group = []
-            self.watcher.advance(max(0, _size(file.path) - read))
-        if group:
-            self._commit(group)
+        with closing(read(self.changed.among(self.sources), self.settings.parser_workers)) as files:
+            for found, contents in files:
+                self._take_file(OpenFile(found, keep_ids=self.options.delete_missing), contents)
+                if self.stopping:
+                    break
+        self._judge_read()
+        self._commit()
+        self._announce()
+        self._write_stamps()
+
+    def delete_missing(self) -> None:
+        """Delete the documents whose files are gone, where that was asked for."""
+        if not self.options.delete_missing or self.stopping or self.connection is None:
+            return
+        missing = find_missing(self.connection, self.collection, self.sources, self.ledger.ids_read)
+        if not self.options.force:
+            missing.check(new=self.ledger.tally.added)
+        if self.writer is not None:
+            if missing.outcomes:
+                self.writer.delete(self.collection, [outcome.id or "" for outcome in missing.outcomes])
+            if missing.gone:
+                self.writer.drop_file_stamps(self.collection, missing.gone)
+        for outcome in missing.outcomes:
+            self.ledger.tell_alone(outcome)
 
     def publish(self) -> Collection | None:
         """Publish the collection where that is due, and return it as it is now; None where there is none."""
-        return publish_if_due(self.writer, self.collection) if self._state() else None
+        state = self.connection and queries.collection(self.connection, self.collection)
+        return publish_if_due(self.writer, self.collection) if state and self.writer else state or None
 
-    def tell(self, outcome: Outcome) -> None:
-        """Count and report an outcome."""
-        self.tally.add(outcome)
-        self.watcher.report(outcome)
+    def _take_file(self, file: OpenFile, contents: Iterator[Parsed | Unreadable]) -> None:
+        for parsed in file.timed(contents):
+            file.bytes_read += parsed.size
+            if isinstance(parsed, Parsed):
+                self._add(file, self.options.provenance.given_to(parsed))
+                continue
+            status: Status = "skipped" if parsed.empty and not self.options.strict else "failed"
+            self.ledger.settle(file, Outcome(file.path, status, None, parsed.reason, parsed.line), parsed.size)
+            if self.stopping:
+                break
+        file.finished = True
+        self.ledger.close(file)
 
-    def _judge(self, file: SourceFile, parsed: Parsed | Unreadable) -> Outcome | _Change:
-        """Say what is to be done with something that was read."""
-        path = file.path.as_posix()
-        if isinstance(parsed, Unreadable):
-            return Outcome(path, "failed", reason=parsed.reason, line=parsed.line)
-        id_ = parsed.document.id
-        if not parsed.document.text.strip():
-            return Outcome(path, "skipped", id_, "no text")
-        if self._paths.setdefault(id_, path) != path:
-            return Outcome(path, "failed", id_, f"the id {id_!r} is taken by {self._paths[id_]}")
-        stamp = queries.version_stamp(self.writer.connection, self.collection, id_)
-        if stamp is None:
-            return _Change(parsed, path, "added", None)
-        if (stamp.source_hash, stamp.recipe) == (parsed.source_hash, self.recipe):
-            return Outcome(path, "unchanged", id_)
-        moved = None if stamp.source == path else f"replaces the document from {stamp.source}"
-        return _Change(parsed, path, "updated", moved)
+    def _add(self, file: OpenFile, parsed: Parsed) -> None:
+        file.began(parsed)
+        self._read.append((file, parsed))
+        self._read_characters += len(parsed.document.text)
+        if len(self._read) >= GROUP_DOCUMENTS or self._read_characters >= GROUP_CHARACTERS:
+            self._judge_read()
 
-    def _commit(self, group: Sequence[_Change]) -> None:
-        """Cut, embed and commit a group, and report what became of it."""
-        size, told = sum(change.parsed.size for change in group), 0
-
-        def advance(share: float) -> None:
-            nonlocal told
-            self.watcher.advance(round(size * share) - told)
-            told = round(size * share)
-
-        preparer = self._prepared()
-        before = preparer.embedded
-        prepared = preparer.prepare(group, advance)
-        versions = [version for version in prepared if not isinstance(version, VectorRefused)]
-        if versions:
-            self.writer.put(self.collection, versions)
-        self.tally.embedded += preparer.embedded - before
-        for change, version in zip(group, prepared, strict=True):
-            id_ = change.parsed.document.id
-            if isinstance(version, VectorRefused):
-                self.tell(Outcome(change.source, "failed", id_, str(version)))
+    def _judge_read(self) -> None:
+        """Judge what was read; commit the group where it is full."""
+        reads, self._read, self._read_characters = self._read, [], 0
+        judged = self.judge.judge([(file.path, parsed) for file, parsed in reads])
+        for (file, parsed), one in zip(reads, judged, strict=True):
+            if isinstance(one, Outcome) or self.writer is None:
+                outcome = one if isinstance(one, Outcome) else one.expected()
+                file.pending -= 1
+                self.ledger.settle(file, outcome, parsed.size)
+                self.ledger.close(file)
             else:
-                tokens = sum(chunk.tokens for chunk in version.chunks)
-                self.tell(
-                    Outcome(change.source, change.status, id_, change.reason, chunks=len(version.chunks), tokens=tokens)
-                )
+                self._group.append((file, one))
+                self._group_characters += len(parsed.document.text)
+        if len(self._group) >= GROUP_DOCUMENTS or self._group_characters >= GROUP_CHARACTERS:
+            self._commit()
+
+    def _commit(self) -> None:
+        """Cut, embed and commit a group, and report what became of it."""
+        group, self._group, self._group_characters = self._group, [], 0
+        if not group or self.committer is None:
+            return
+        self._announce()
+        started = time.monotonic()
+        advance = self.watcher.sharing(sum(change.size for _, change in group))
+        before = self.committer.embedded
+        outcomes = self.committer.commit([change for _, change in group], advance)
+        self.judge.committed()
+        self.ledger.tally.embedded += self.committer.embedded - before
+        seconds = (time.monotonic() - started) / len(group)
+        for (file, _), outcome in zip(group, outcomes, strict=True):
+            file.pending -= 1
+            file.seconds += seconds
+            self.ledger.settle(file, outcome, 0)
         advance(1.0)
+        for file in dict.fromkeys(file for file, _ in group):
+            self.ledger.close(file)
+        self._write_stamps()
 
-    def _prepared(self) -> Preparer:
-        """Return the preparer; the first call loads the embedder and makes the collection where there is none."""
-        if self._preparer is None:
-            state = self._state()
-            embedder = self.embedders.load(state)
-            if state is None:
-                self.writer.add_collection(self.collection, embedder.fingerprint())
-            self._preparer = Preparer(
-                embedder,
-                self.settings.chunk_tokens,
-                self.recipe,
-                lambda hashes: queries.known_vectors(self.writer.connection, self.collection, hashes),
-            )
-        return self._preparer
+    def _announce(self) -> None:
+        """Say once how many bytes are to be read in all; the files that were not reached yet are looked at for it."""
+        if self._announced:
+            return
+        self._announced = True
+        self.watcher.start(self.changed.size(self.sources))
 
-    def _refuse_another_embedder(self) -> None:
+    def _write_stamps(self) -> None:
+        stamps = self.ledger.take_stamps()
+        if stamps and self.writer is not None and queries.collection(self.writer.connection, self.collection):
+            self.writer.put_file_stamps(self.collection, stamps)
+
+    def _refuse_another_embedder(self, embedders: Embedders) -> None:
         """Find out before any work where another model was named; the same name is checked once it is needed."""
-        state = self._state()
-        if state is not None and self.embedders.name_for(state) != state.fingerprint.name:
-            self.embedders.load(state)
-
-    def _state(self) -> Collection | None:
-        return queries.collection(self.writer.connection, self.collection)
+        state = self.connection and queries.collection(self.connection, self.collection)
+        if state and embedders.name_for(state) != state.fingerprint.name:
+            embedders.load(state)
 
 
-def _files(paths: Sequence[Path]) -> tuple[list[SourceFile], list[Outcome]]:
-    """Return the files to read, each once, and the outcomes of those that are passed over.
-
-    Raises:
-        UsageError: a path does not exist, or there is nothing to read under any.
-    """
-    files: dict[Path, SourceFile] = {}
-    skipped: list[Outcome] = []
-    for found in (found for path in paths for found in walk(path)):
-        if isinstance(found, SkippedFile):
-            skipped.append(Outcome(found.path.as_posix(), "skipped", reason=found.reason))
-        else:
-            files.setdefault(found.path.resolve(), found)
-    if not files:
-        where = ", ".join(repr(str(path)) for path in paths)
-        seen = f"; {len(skipped)} passed over, the first: {skipped[0]}" if skipped else ""
-        raise UsageError(f"No documents in {where}{seen}. Files that are read: {', '.join(PARSERS)}.")
-    return list(files.values()), skipped
-
-
-def _is_full(group: Sequence[_Change]) -> bool:
-    characters = sum(len(change.parsed.document.text) for change in group)
-    return len(group) >= GROUP_DOCUMENTS or characters >= GROUP_CHARACTERS
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+def _opened(
+    folder: Path, settings: IndexerSettings, options: IngestOptions, stack: ExitStack
+) -> tuple[StoreWriter | None, Connection | None]:
+    if not options.dry_run:
+        writer = stack.enter_context(open_writer(folder, settings.lock_wait_seconds))
+        return writer, writer.connection
+    if not (folder / DATABASE).exists():
+        return None, None
+    return None, stack.enter_context(closing(connect(folder, read_only=True)))

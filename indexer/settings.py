@@ -24,3 +24,8 @@ class IndexerSettings(BaseSettings):
     """How long a second writer waits for the first."""
     exact_vectors: int = Field(default=50_000, ge=0)
     """Chunks of a collection up to which its vectors are searched exactly; above, by lists of shortened vectors."""
+    parser_workers: int | None = Field(default=None, ge=0)
+    """Processes that read files beside the one that embeds; None takes half of the cores. 0 reads them in this process,
+    without limits of time and memory."""
+    allow_urls: bool = False
+    """Whether http and https URLs may be ingested."""

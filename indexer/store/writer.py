@@ -46,13 +46,14 @@ class StoreWriter:
             )
             failpoint("collection.before_commit")
 
-    def put(self, collection: str, versions: Iterable[NewVersion]) -> None:
-        """Make each version the current one of its document; all of them become visible at once."""
+    def put(self, collection: str, versions: Iterable[NewVersion], removed: Sequence[str] = ()) -> None:
+        """Make each version the current one of its document, and remove documents; all becomes visible at once."""
         indexed = datetime.now(UTC).isoformat(timespec="seconds")
         with transaction(self.connection, self.folder):
             failpoint("put.begun")
             for version in versions:
                 self._put(collection, version, indexed)
+            self._delete(collection, removed)
             self._count_revision(collection)
             failpoint("put.before_commit")
         failpoint("put.committed")
@@ -62,14 +63,8 @@ class StoreWriter:
 
         The stamps of their files go with them, so that an ingest that meets such a file again reads it.
         """
-        of_these = [(collection, id_) for id_ in document_ids]
         with transaction(self.connection, self.folder):
-            self.connection.executemany(
-                "DELETE FROM files WHERE (collection, source) IN (SELECT d.collection, v.source FROM documents d"
-                " JOIN versions v ON v.document = d.key WHERE d.collection = ? AND d.id = ?)",
-                of_these,
-            )
-            self.connection.executemany("DELETE FROM documents WHERE collection = ? AND id = ?", of_these)
+            self._delete(collection, document_ids)
             self._count_revision(collection)
             failpoint("delete.before_commit")
         failpoint("delete.committed")
@@ -109,6 +104,15 @@ class StoreWriter:
             )
             failpoint("point_to.before_commit")
         failpoint("point_to.committed")
+
+    def _delete(self, collection: str, document_ids: Sequence[str]) -> None:
+        of_these = [(collection, id_) for id_ in document_ids]
+        self.connection.executemany(
+            "DELETE FROM files WHERE (collection, source) IN (SELECT d.collection, v.source FROM documents d"
+            " JOIN versions v ON v.document = d.key WHERE d.collection = ? AND d.id = ?)",
+            of_these,
+        )
+        self.connection.executemany("DELETE FROM documents WHERE collection = ? AND id = ?", of_these)
 
     def _put(self, collection: str, version: NewVersion, indexed: str) -> None:
         execute = self.connection.execute

@@ -65,7 +65,9 @@ def packaged() -> Embedder:
 
 @pytest.fixture
 def settings(tiny_path: Path) -> IndexerSettings:
-    return IndexerSettings(embedder=str(tiny_path), chunk_tokens=40, embedder_threads=1, lock_wait_seconds=0.2)
+    return IndexerSettings(
+        embedder=str(tiny_path), chunk_tokens=40, embedder_threads=1, lock_wait_seconds=0.2, parser_workers=0
+    )
 
 
 @pytest.fixture

@@ -12,8 +12,10 @@ from corpus.errors import UsageError
 from indexer import ingest as ingest_module
 from indexer.embedding import Embedder
 from indexer.errors import EmbedderMismatch, StoreLocked
-from indexer.ingest import Watcher, ingest
+from indexer.following import Watcher
+from indexer.ingest import ingest
 from indexer.outcomes import Outcome, Summary
+from indexer.parsing import PARSERS
 from indexer.settings import IndexerSettings
 from indexer.store.lock import writer_lock
 from tests.indexer.conftest import make_tiny_embedder
@@ -125,7 +127,7 @@ def test_a_parser_that_breaks_fails_its_file_alone(run, folder, monkeypatch):
 
     write(folder, good="fine")
     (folder / "bad.txt").write_text("x")
-    monkeypatch.setitem(ingest_module.PARSERS, ".txt", broken)
+    monkeypatch.setitem(PARSERS, ".txt", broken)
     summary, outcomes = run(folder)
     assert counts(summary) == {"added": 1, "failed": 1}
     assert "ZeroDivisionError: by zero" in str([outcome.reason for outcome in outcomes])

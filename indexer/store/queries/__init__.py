@@ -13,13 +13,14 @@ from indexer.store.queries.of_documents import (
     document,
     document_ids,
     document_of_source_hash,
+    document_sources,
     documents,
     documents_of_source_hashes,
     superseded_by,
     version_stamp,
     version_stamps,
 )
-from indexer.store.queries.of_files import file_stamps
+from indexer.store.queries.of_files import file_stamps, file_stamps_of
 from indexer.store.queries.of_vectors import (
     count_live_vectors,
     known_vectors,
@@ -47,9 +48,11 @@ __all__ = [
     "document",
     "document_ids",
     "document_of_source_hash",
+    "document_sources",
     "documents",
     "documents_of_source_hashes",
     "file_stamps",
+    "file_stamps_of",
     "known_vectors",
     "live_vector_blocks",
     "live_vectors",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -131,3 +131,12 @@ def document_fields(row: Sequence[Any]) -> dict[str, Any]:
         "metadata": json.loads(str(fields["metadata"])),
         "indexed": datetime.fromisoformat(str(fields["indexed"])),
     }
+
+
+def document_sources(connection: sqlite3.Connection, collection: str) -> Iterator[tuple[str, str]]:
+    """Yield (document id, source) of every document of a collection, in the order of sources."""
+    yield from connection.execute(
+        "SELECT d.id, v.source FROM documents d JOIN versions v ON v.key = d.version WHERE d.collection = ?"
+        " ORDER BY v.source, d.id",
+        (collection,),
+    )
