@@ -9,7 +9,10 @@ import terminal
 COMMANDS = {
     "ingest": ("indexer.commands.ingest:ingest", "Add documents to the index, or bring changed ones up to date."),
     "documents": ("indexer.cli:documents", "List, show and delete the documents of the index."),
-    "search": ("indexer.cli:search", "Show the passages nearest to a question, without a language model."),
+    "search": (
+        "indexer.commands.search:search",
+        "Show the passages for a question, without a language model.",
+    ),
     "serve": ("app.cli:serve", "Start the engine and the REST API."),
     "ask": ("app.cli:ask", "Ask a running server a question; print the answer with its sources."),
     "checkpoints": ("app.cli:checkpoints", "List the checkpoints that can be served."),

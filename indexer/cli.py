@@ -1,25 +1,17 @@
-"""The commands `openbook documents` and `openbook search`."""
+"""The command `openbook documents`."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from corpus.home import store_home
 from indexer.commands.common import common_options, plural, print_json
-from terminal import note, waiting
 
-if TYPE_CHECKING:
-    from indexer.index import Hit
-
-SHOWN_CHARACTERS = 300
 PAGE = 500
-LOADING_SECONDS = 8
-"""How long loading the embedding model takes, most of it the import of its library."""
 
 
 @click.group()
@@ -86,37 +78,3 @@ def delete_documents(document_ids: tuple[str, ...], *, collection: str, store: P
         print_json({"deleted": deleted, "generation": state.generation, "revision": state.revision})
     else:
         click.echo(f"{len(set(document_ids)):,} deleted. Collection {collection!r}, revision {state.revision}.")
-
-
-@click.command()
-@click.argument("question")
-@click.option("--top-k", type=click.IntRange(min=1, max=1000), default=5, show_default=True, help="How many passages.")
-@click.option("--embedder", help="Embedding model. [default: the one that the collection was embedded with]")
-@common_options
-def search(
-    question: str, *, top_k: int, embedder: str | None, collection: str, store: Path | None, as_json: bool
-) -> None:
-    """Show the passages nearest to a question, without a language model."""
-    from indexer.index import Index
-
-    with closing(Index.open(store or store_home(), embedder)) as index:
-        index.count_documents(collection)
-        with waiting("Loading the embedding model", LOADING_SECONDS):
-            found = index.search(collection, question, top_k)
-    if as_json:
-        hits = [asdict(hit) for hit in found.hits]
-        found_in = {"collection": collection, "generation": found.generation, "revision": found.revision}
-        print_json({"question": question, **found_in, "hits": hits})
-        return
-    for number, hit in enumerate(found.hits, start=1):
-        click.echo(_hit_lines(number, hit))
-    if not found.hits:
-        note(f"The collection {collection!r} is empty.")
-
-
-def _hit_lines(number: int, hit: Hit) -> str:
-    text = " ".join(hit.text.split())
-    if len(text) > SHOWN_CHARACTERS:
-        text = f"{text[:SHOWN_CHARACTERS]}…"
-    title = f"  {hit.title}" if hit.title else ""
-    return f"{number}. {hit.document_id}{title}  (score {hit.score:.3f}, passage {hit.chunk_id})\n   {text}\n"

@@ -7,8 +7,12 @@ OpenbookError
 │   └── StoreUnreachable      exit code 2   the folder cannot be made or written
 ├── EmbedderError             exit code 2   the embedding model cannot be loaded
 │   └── EmbedderMismatch                    it is not the one that the collection was embedded with
+├── RerankerError             exit code 2   the cross-encoder cannot be loaded or cannot be used
 ├── VectorRefused             exit code 1   the embedding model returned a vector that is no direction
 ├── VectorsDamaged            exit code 4   a published index fails its checks (recovered from the database)
+├── SearchRefused             exit code 2   a search asks for what cannot be done
+│   ├── FilterRefused                       a filter that is malformed, or names what is not there
+│   └── NotCalibrated                       the threshold of the collection was never calibrated
 └── NotFound                  exit code 2
     ├── CollectionNotFound
     ├── DocumentNotFound
@@ -85,3 +89,23 @@ class DocumentNotFound(NotFound):
 
 class PassageNotFound(NotFound):
     """No current chunk has that id: it never existed, or its document was deleted or replaced."""
+
+
+class RerankerError(OpenbookError):
+    """The cross-encoder cannot be loaded or cannot be used."""
+
+    exit_code = 2
+
+
+class SearchRefused(OpenbookError):
+    """A search asks for what cannot be done."""
+
+    exit_code = 2
+
+
+class FilterRefused(SearchRefused):
+    """A filter is malformed, or names a field or an operator that there is not."""
+
+
+class NotCalibrated(SearchRefused):
+    """The calibrated threshold of a collection is asked for, and there is none."""

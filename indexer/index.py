@@ -7,64 +7,29 @@ collection has changed, and goes on with the snapshot it has while another threa
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from collections.abc import Sequence
 from pathlib import Path
 
 from indexer.embedders import Embedders
-from indexer.errors import CollectionNotFound, DocumentNotFound, PassageNotFound
+from indexer.errors import CollectionNotFound, DocumentNotFound, NotCalibrated, PassageNotFound
+from indexer.reranking import Rerankers
+from indexer.search.asked import Asked
+from indexer.search.hits import Hit, SearchResult, hit
+from indexer.search.options import CALIBRATED, SearchOptions
+from indexer.search.pipeline import Pipeline
+from indexer.search.scope import Scope, open_scope
 from indexer.settings import IndexerSettings
 from indexer.snapshot import Snapshot, load
 from indexer.store import queries
 from indexer.store.database import Connections
-from indexer.store.records import Collection, DocumentDetail, DocumentRow, PassageRow
+from indexer.store.records import Collection, DocumentDetail, DocumentRow
 from terminal import did_you_mean
 
 GIVEN_SCORE = 1.0
 """The score of a passage that was asked for by id."""
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A passage that was found."""
-
-    chunk_id: int
-    document_id: str
-    title: str
-    source: str
-    text: str
-    start: int
-    """Character offset of the passage in the document's text."""
-    end: int
-    tokens: int
-    """Its length in tokens of the embedder."""
-    score: float
-    """Cosine similarity with the question, -1 to 1; 1 where it was asked for by id."""
-    context: str = ""
-    """What stands above the passage in its document and is read with it, such as the header of its table."""
-    heading_path: tuple[str, ...] = ()
-    """The headings that it stands under, the outermost first."""
-    page: int | None = None
-    """The page that it begins on, from 1, where the format has pages."""
-    version: int = 0
-    """The key of the version of the document that it is cut from."""
-    authority: int = 0
-    effective: date | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """The passages nearest to a question, best first."""
-
-    hits: tuple[Hit, ...]
-    generation: int
-    """The generation that was searched."""
-    revision: int = 0
-    """The revision of the collection that was searched: what was committed up to it is known."""
 
 
 class Index:
@@ -75,6 +40,7 @@ class Index:
         self.folder = folder
         self._connections = connections
         self._embedders = embedders
+        self._rerankers = Rerankers()
         self._snapshots: dict[str, Snapshot] = {}
         self._loading = threading.Lock()
 
@@ -124,38 +90,37 @@ class Index:
             return {name: state.generation for name, state in queries.collections(connection).items()}
 
     def search(
-        self, collection: str, question: str, top_k: int, document_ids: Sequence[str] | None = None
+        self, collection: str, question: str, top_k: int = 5, options: SearchOptions | None = None
     ) -> SearchResult:
-        """Return the passages nearest to a question, the nearest first.
+        """Return the passages for a question, best first.
 
         Args:
             collection: where to search.
             question: any text; what exceeds the embedder's limit is not read.
-            top_k: how many passages are wanted; there are fewer where the collection holds fewer.
-            document_ids: search these documents alone. An empty sequence finds nothing; ids that are unknown add
-                nothing.
+            top_k: how many passages are wanted; there are fewer where fewer qualify.
+            options: how they are found, sifted and ordered; None takes the defaults.
 
         Raises:
             CollectionNotFound: there is no such collection.
             EmbedderMismatch: it was embedded with another model than the one that was chosen.
+            SearchRefused: the options ask for what cannot be done.
+            RerankerError: the cross-encoder cannot be used.
         """
+        options = options or SearchOptions()
         with self._connections.reading() as connection:
             state = _state(connection, collection)
-            query = self._embedders.load(state).embed_query(question)
-            snapshot = self._snapshot(connection, state)
-            among = None
-            if document_ids is not None:
-                among = queries.chunk_ids_of(connection, collection, document_ids)
-            wanted = top_k
-            while True:
-                near = snapshot.search(connection, query, wanted, among)
-                live = queries.passages(connection, [id_ for id_, _ in near], collection)
-                # Vectors of chunks that are no longer live take places; ask for more until there are enough.
-                if len(live) >= top_k or len(near) < wanted:
-                    break
-                wanted *= 4
-        hits = tuple(_hit(live[id_], score) for id_, score in near if id_ in live)
-        return SearchResult(hits[:top_k], snapshot.generation, snapshot.revision)
+            threshold = _threshold(state, options)
+            rerank = self._rerankers.load(options.rerank).score if options.rerank else None
+            asked = Asked(
+                question,
+                open_scope(connection, collection, options.filter, options.as_of),
+                connection,
+                state,
+                embed=lambda text: self._embedders.load(state).embed_query(text),
+                snapshot=lambda: self._snapshot(connection, state),
+            )
+            hits, reason = Pipeline(top_k, options, threshold, rerank).search(asked)
+        return SearchResult(hits, asked.generation, asked.revision, reason, threshold)
 
     def passages(self, ids: Sequence[int]) -> tuple[Hit, ...]:
         """Return the chunks of these ids in the order asked.
@@ -171,7 +136,20 @@ class Index:
                 f"There is no passage {', '.join(map(str, missing))}: its document may have been deleted or replaced. "
                 "Search again for current ids."
             )
-        return tuple(_hit(live[id_], GIVEN_SCORE) for id_ in ids)
+        return tuple(hit(live[id_], GIVEN_SCORE) for id_ in ids)
+
+    def sample(self, collection: str, count: int, seed: int = 0) -> tuple[Hit, ...]:
+        """Return up to `count` passages of a collection, drawn by chance, the same ones each time.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+        """
+        with self._connections.reading() as connection:
+            _state(connection, collection)
+            ids = Scope(collection).ids(connection)
+            drawn = random.Random(seed).sample(ids, min(count, len(ids)))
+            live = queries.passages(connection, drawn)
+        return tuple(hit(live[id_], GIVEN_SCORE) for id_ in drawn if id_ in live)
 
     def documents(self, collection: str, after: str | None = None, limit: int = 100) -> tuple[DocumentRow, ...]:
         """Return up to `limit` documents in the order of ids, those behind the id `after`.
@@ -253,22 +231,12 @@ def document_not_found(connection: sqlite3.Connection, collection: str, document
     )
 
 
-def _hit(passage: PassageRow, score: float) -> Hit:
-    return Hit(
-        chunk_id=passage.id,
-        document_id=passage.document_id,
-        title=passage.title,
-        source=passage.source,
-        text=passage.text,
-        start=passage.start,
-        end=passage.end,
-        tokens=passage.tokens,
-        score=score,
-        context=passage.context,
-        heading_path=passage.heading_path,
-        page=passage.page,
-        version=passage.version,
-        authority=passage.authority,
-        effective=passage.effective,
-        metadata=passage.metadata,
-    )
+def _threshold(state: Collection, options: SearchOptions) -> float | None:
+    if options.min_score != CALIBRATED:
+        return None if options.min_score is None else float(options.min_score)
+    if state.min_score is None:
+        raise NotCalibrated(
+            f"The threshold of the collection {state.name!r} was never calibrated. Run "
+            f"`openbook search --calibrate --collection {state.name}`, or give min_score as a number."
+        )
+    return state.min_score

@@ -29,7 +29,8 @@ CREATE TABLE collections (
     generation INTEGER NOT NULL DEFAULT 0,
     published_revision INTEGER NOT NULL DEFAULT 0,
     published_count INTEGER NOT NULL DEFAULT 0,
-    published_last INTEGER NOT NULL DEFAULT 0
+    published_last INTEGER NOT NULL DEFAULT 0,
+    min_score REAL
 ) STRICT;
 CREATE TABLE documents (
     key INTEGER PRIMARY KEY AUTOINCREMENT,

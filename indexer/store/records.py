@@ -85,6 +85,8 @@ class Collection:
     """How many vectors the published index holds, those of chunks that are no longer live included."""
     published_last: int = 0
     """The greatest chunk id that it holds; what it does not know is above."""
+    min_score: float | None = None
+    """The calibrated threshold of similarity with a question; None where it was never calibrated."""
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,11 @@ class StoreWriter:
                 "DELETE FROM files WHERE collection = ? AND source = ?", [(collection, source) for source in sources]
             )
 
+    def set_min_score(self, collection: str, min_score: float | None) -> None:
+        """Set the calibrated threshold of a collection, or forget it, as whoever embeds it anew must."""
+        with transaction(self.connection, self.folder):
+            self.connection.execute("UPDATE collections SET min_score = ? WHERE name = ?", (min_score, collection))
+
     def point_to(self, collection: str, generation: int, revision: int, count: int, last_id: int) -> None:
         """Make `generation` the one that readers load.
 

@@ -14,7 +14,7 @@ PACKAGES = ("corpus", "indexer", "app", "experiments")
 
 DOORS = {
     "faiss": ("indexer/vectors/",),
-    "sentence_transformers": ("indexer/embedding.py",),
+    "sentence_transformers": ("indexer/embedding.py", "indexer/reranking.py"),
     "torch": ("experiments/finetune/", "indexer/embedding.py", "app/base_checkpoint.py"),
     "transformers": ("experiments/finetune/", "app/base_checkpoint.py"),
     "peft": ("experiments/finetune/",),

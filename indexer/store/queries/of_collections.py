@@ -7,7 +7,7 @@ import sqlite3
 from indexer.fingerprint import Fingerprint
 from indexer.store.records import Collection
 
-COLUMNS = "name, fingerprint, revision, generation, published_revision, published_count, published_last"
+COLUMNS = "name, fingerprint, revision, generation, published_revision, published_count, published_last, min_score"
 
 
 def collections(connection: sqlite3.Connection) -> dict[str, Collection]:
