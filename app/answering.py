@@ -19,9 +19,11 @@ from app.citations import cite
 from app.engine import Engine
 from app.errors import CheckpointNotServed, Overloaded
 from app.prompting.assemble import Assembler, find_prompt
-from app.schemas import Answer, AnswerRequest, Passage, Prompt, Timing
+from app.schemas import Answer, AnswerRequest, NothingFound, Passage, Prompt, Timing
 from app.telemetry import Telemetry
-from indexer.index import Hit, Index
+from indexer.index import Index
+from indexer.search.hits import Hit
+from indexer.search.options import SearchOptions
 
 WITHOUT_PASSAGES = find_prompt("closed_book")
 
@@ -32,6 +34,7 @@ class Retrieved:
 
     passages: tuple[Passage, ...]
     generation: int | None
+    nothing_found: NothingFound | None = None
 
 
 class Answerer:
@@ -81,7 +84,7 @@ class Answerer:
         started = time.perf_counter()
         async with self._slot():
             checkpoint = self._checkpoint(request.checkpoint)
-            prompt, generation_of_index, retrieve_ms = await self._prompt(request, checkpoint)
+            prompt, retrieved, retrieve_ms = await self._prompt(request, checkpoint)
             generating = time.perf_counter()
             generation = await self._engine.generate(checkpoint, prompt.messages, request.decoding)
             generate_ms = _milliseconds_since(generating)
@@ -97,7 +100,8 @@ class Answerer:
             retriever=request.retriever,
             prompt=prompt.prompt,
             collection=request.collection,
-            index_generation=generation_of_index,
+            nothing_found=retrieved.nothing_found,
+            index_generation=retrieved.generation,
             finish_reason=generation.finish_reason,
             usage=generation.usage,
             timing=Timing(retrieve_ms=retrieve_ms, generate_ms=generate_ms, total_ms=_milliseconds_since(started)),
@@ -113,7 +117,7 @@ class Answerer:
         """End the thread pool."""
         self._pool.shutdown()
 
-    async def _prompt(self, request: AnswerRequest, checkpoint: str) -> tuple[Prompt, int | None, float]:
+    async def _prompt(self, request: AnswerRequest, checkpoint: str) -> tuple[Prompt, Retrieved, float]:
         started = time.perf_counter()
         # A misspelt prompt costs no search.
         asked_for = find_prompt(request.prompt) if request.prompt else None
@@ -124,14 +128,14 @@ class Answerer:
         template = asked_for or (self._with_passages if retrieved.passages else WITHOUT_PASSAGES)
         assembler = self._assemblers[checkpoint]
         prompt = assembler.assemble(template, request.question, retrieved.passages, request.decoding.max_tokens)
-        return prompt, retrieved.generation, _milliseconds_since(started)
+        return prompt, retrieved, _milliseconds_since(started)
 
     def _retrieve(self, request: AnswerRequest) -> Retrieved:
         if request.retriever == "given":
             hits: Sequence[Hit] = self._index.passages(request.passage_ids)
             return Retrieved(_label(hits), None)
-        result = self._index.search(request.collection, request.question, request.top_k)
-        return Retrieved(_label(result.hits), result.generation)
+        result = self._index.search(request.collection, request.question, request.top_k, _options(request))
+        return Retrieved(_label(result.hits), result.generation, result.reason)
 
     def _checkpoint(self, wanted: str | None) -> str:
         served = list(self._assemblers)
@@ -156,6 +160,19 @@ class Answerer:
             self._present -= 1
 
 
+def _options(request: AnswerRequest) -> SearchOptions:
+    return SearchOptions(
+        retriever=request.retriever,
+        filter=request.filter,
+        as_of=request.as_of,
+        min_score=request.min_score,
+        mmr=request.mmr,
+        collapse=request.collapse,
+        per_document=request.per_document,
+        superseded=request.superseded,
+    )
+
+
 def _label(hits: Sequence[Hit]) -> tuple[Passage, ...]:
     """Number the passages from 1, in the order of the prompt."""
     return tuple(
@@ -169,6 +186,10 @@ def _label(hits: Sequence[Hit]) -> tuple[Passage, ...]:
             start=hit.start,
             end=hit.end,
             score=hit.score,
+            page=hit.page,
+            authority=hit.authority,
+            effective=hit.effective,
+            superseded_by=hit.superseded_by,
         )
         for label, hit in enumerate(hits, 1)
     )

@@ -9,9 +9,10 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-RetrieverName = Literal["none", "dense", "given"]
+RetrieverName = Literal["none", "dense", "lexical", "hybrid", "given"]
+NothingFound = Literal["empty_collection", "filter_matches_nothing", "no_word_found", "below_threshold"]
 
 
 class Schema(BaseModel):
@@ -35,11 +36,26 @@ class ArmOptions(Schema):
     checkpoint: str | None = None
     """`name@version` that must answer; None takes the one being served."""
     retriever: RetrieverName = "dense"
-    """`none`: closed book. `dense`: nearest passages. `given`: exactly the passages of `passage_ids`."""
+    """`none`: closed book. `dense`: nearest passages. `lexical`: those that share words with the question. `hybrid`:
+    both, joined by reciprocal ranks. `given`: exactly the passages of `passage_ids`."""
     top_k: int = Field(default=3, ge=1, le=50)
+    min_score: float | Literal["calibrated"] | None = None
+    """The least cosine similarity of a passage with the question; `calibrated` takes the collection's own."""
+    mmr: float | None = Field(default=None, ge=0.0, le=1.0)
+    """The weight of relevance against novelty in maximal marginal relevance."""
+    collapse: bool = True
+    """Put near-duplicates of a better passage behind all others."""
+    per_document: int | None = Field(default=None, ge=1)
+    """How many passages of one document there may be."""
+    superseded: Literal["demote", "drop", "keep"] = "demote"
+    """What becomes of passages whose document another one supersedes."""
     prompt: str | None = None
     """Name of the prompt; None takes the server's own, or `closed_book` without passages."""
     decoding: Decoding = Decoding()
+
+
+SEARCH_OPTIONS = ("min_score", "mmr", "per_document", "filter", "as_of")
+"""What would be ignored where nothing is searched, and is refused."""
 
 
 class AnswerRequest(ArmOptions):
@@ -49,8 +65,20 @@ class AnswerRequest(ArmOptions):
     collection: str = "default"
     passage_ids: tuple[int, ...] = Field(default=(), max_length=50)
     """With `retriever: given`, the chunks to put into the prompt, best first."""
+    filter: dict[str, JsonValue] | None = None
+    """Which passages are searched, such as `{"team": "harbour", "year": {"gte": 2024}}`."""
+    as_of: date | None = None
+    """Search what held on that day; None searches what is current."""
     include_prompt: bool = False
     """Return the messages that were sent to the engine."""
+
+    @model_validator(mode="after")
+    def _search_options_go_with_a_search(self) -> AnswerRequest:
+        if self.retriever in ("none", "given"):
+            idle = [name for name in SEARCH_OPTIONS if getattr(self, name) is not None]
+            if idle:
+                raise ValueError(f"{', '.join(idle)}: the retriever {self.retriever!r} searches nothing")
+        return self
 
     @model_validator(mode="after")
     def _passage_ids_go_with_given(self) -> AnswerRequest:
@@ -82,7 +110,16 @@ class Passage(Schema):
     """Character offset of the passage in the document's text."""
     end: int
     score: float
-    """Cosine similarity with the question, -1 to 1; 1 where the passage was given."""
+    """What it was ranked by: cosine similarity with the question (`dense`), BM25 (`lexical`) or the sum of reciprocal
+    ranks (`hybrid`); 1 where the passage was given."""
+    page: int | None = None
+    """The page that it begins on, from 1, where the format has pages."""
+    authority: int = 0
+    """How much its document is to be believed."""
+    effective: date | None = None
+    """The day from which its document holds."""
+    superseded_by: tuple[str, ...] = ()
+    """The documents that supersede its document."""
 
 
 class Citation(Schema):
@@ -139,6 +176,8 @@ class Answer(Schema):
     retriever: RetrieverName
     prompt: str
     collection: str
+    nothing_found: NothingFound | None = None
+    """Why a search found no passages; None where it found some, or where nothing was searched."""
     index_generation: int | None
     """The generation of the index that was searched; None where none was."""
     finish_reason: str

@@ -80,7 +80,7 @@ def asks_of(batch: Batch, oracles: Mapping[CorpusName, Oracle]) -> tuple[list[As
 
 def warm_up(batch: Batch) -> Ask:
     """Return a request of the batch's kind whose answer nobody needs."""
-    retriever: RetrieverName = "none" if batch.arm.retriever == "none" else "dense"
+    retriever: RetrieverName = "dense" if batch.arm.retriever == "oracle" else batch.arm.retriever
     request = AnswerRequest(question="Is everything ready?", retriever=retriever, collection=batch.arm.corpus)
     return Ask(batch.name, batch.set, "warm-up", request)
 

@@ -117,8 +117,8 @@ class Finetune(TrainingSettings):
 class Arm(Schema):
     """One way of answering."""
 
-    retriever: Literal["none", "dense", "oracle"]
-    """`oracle`: exactly the passage that holds the answer, chosen by the harness."""
+    retriever: Literal["none", "dense", "lexical", "hybrid", "oracle"]
+    """`oracle`: exactly the passage that holds the answer, chosen by the harness. For the others see `app.schemas`."""
     top_k: int = Field(default=3, ge=1, le=50)
     corpus: CorpusName = "main"
     """Whose passages are searched."""

@@ -57,7 +57,7 @@ def arm_result(run: RunData, name: str) -> ArmResult:
         checkpoint=answers[0].checkpoint if answers else own or "",
         retriever=arm.retriever,
         prompt=answers[0].prompt if answers else arm.prompt or "",
-        top_k=arm.top_k if arm.retriever == "dense" else int(arm.retriever == "oracle"),
+        top_k={"none": 0, "oracle": 1}.get(arm.retriever, arm.top_k),
         collection=arm.corpus,
         n=len(run.corpus.split("test")),
         scored=len(answers),

@@ -90,7 +90,8 @@ def _forgetting(trial: Trial | None) -> str:
 
 def _words(arm: Arm) -> str:
     source = " from the wrong corpus" if arm.corpus == "other" else ""
-    retrieval = {"none": "", "dense": f"retrieval{source}", "oracle": "the right passage"}[arm.retriever]
+    kinds = {"none": "", "dense": f"retrieval{source}", "oracle": "the right passage"}
+    retrieval = kinds.get(arm.retriever, f"{arm.retriever} retrieval{source}")
     if arm.checkpoint == "base":
         return retrieval or "the base model alone"
     return f"fine-tuning with {retrieval}" if retrieval else "fine-tuning"

@@ -18,12 +18,17 @@ import terminal
 from app.errors import AppError
 from app.schemas import Problem
 from corpus.errors import OpenbookError
-from indexer.errors import EmbedderError, NotFound, StoreError
+from indexer.errors import EmbedderError, NotFound, SearchRefused, StoreError
 
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-INDEXER_STATUS: tuple[tuple[type[OpenbookError], int], ...] = ((NotFound, 404), (StoreError, 503), (EmbedderError, 503))
+INDEXER_STATUS: tuple[tuple[type[OpenbookError], int], ...] = (
+    (NotFound, 404),
+    (SearchRefused, 422),
+    (StoreError, 503),
+    (EmbedderError, 503),
+)
 """The indexer knows nothing of HTTP; its errors get their status here."""
 
 
