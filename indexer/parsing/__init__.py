@@ -36,8 +36,21 @@ PARSERS: dict[str, Parser] = {
     ".markdown": _lazy("markdown"),
     ".txt": _lazy("text"),
     ".text": _lazy("text"),
+    ".rst": _lazy("restructured"),
+    ".html": _lazy("html"),
+    ".htm": _lazy("html"),
+    ".xhtml": _lazy("html"),
+    ".pdf": _lazy("pdf"),
+    ".docx": _lazy("docx"),
+    ".pptx": _lazy("pptx"),
+    ".xlsx": _lazy("xlsx"),
+    ".epub": _lazy("epub"),
+    ".csv": _lazy("csv"),
+    ".tsv": _lazy("csv"),
+    ".json": _lazy("json"),
     ".jsonl": _lazy("jsonl"),
+    ".ndjson": _lazy("jsonl"),
 }
 
-PLAIN = frozenset({".md", ".markdown", ".txt", ".text", ".jsonl"})
+PLAIN = frozenset({".md", ".markdown", ".txt", ".text", ".jsonl", ".ndjson"})
 """The formats that cost next to nothing to read: many small files of them travel to a worker together."""

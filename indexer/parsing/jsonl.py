@@ -101,7 +101,7 @@ def _opened(file: SourceFile, limits: ParsingLimits) -> Iterator[BinaryIO]:
     with file.open() as content:
         start = content.read(4)
         if start.startswith(WIDE_BOMS):
-            yield io.BytesIO(decode(file.read(limits).data).encode())
+            yield io.BytesIO(decode(file.read(limits).data)[0].encode())
             return
         content.seek(len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0)
         yield content

@@ -40,8 +40,8 @@ def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
     Raises:
         NotText: the file is no text, or its front matter cannot be understood.
     """
-    whole, content = read_text(file, limits)
-    fields, text = _front_matter(whole)
+    read = read_text(file, limits)
+    fields, text = _front_matter(read.text)
     # As `corpus.loading` reads it: what is indexed and what is trained on have one hash.
     text = text.strip("\n")
     found = headings(text)
@@ -50,7 +50,7 @@ def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
         document = make_document(file.id, text, fields)
     except WrongFields as error:
         raise NotText(f"front matter: {error}") from error
-    yield Parsed(document, content.hash, content.size, found, tables(text))
+    yield Parsed(document, read.content.hash, read.content.size, found, tables(text), notes=read.notes)
 
 
 def headings(text: str) -> tuple[Heading, ...]:

@@ -12,5 +12,6 @@ from indexer.parsing.source import Parsed, SourceFile
 
 def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
     """Yield the one document of a text file."""
-    text, content = read_text(file, limits)
-    yield Parsed(Document(id=file.id, text=text.strip("\n"), title=file.path.stem), content.hash, content.size)
+    read = read_text(file, limits)
+    document = Document(id=file.id, text=read.text.strip("\n"), title=file.path.stem)
+    yield Parsed(document, read.content.hash, read.content.size, notes=read.notes)

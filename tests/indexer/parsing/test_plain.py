@@ -15,7 +15,7 @@ from corpus.loading import load_corpus
 from indexer.parsing import PARSERS
 from indexer.parsing.encodings import decode
 from indexer.parsing.limits import ParsingLimits
-from indexer.parsing.source import NotText, Parsed, SourceFile, Unreadable
+from indexer.parsing.source import NotText, NotThisFormat, Parsed, SourceFile, Unparsable, Unreadable
 
 
 def parse(path: Path, content: bytes | str) -> list[Parsed | Unreadable]:
@@ -88,30 +88,67 @@ def test_byte_order_marks_and_line_ends_do_not_show_in_the_text(tmp_path, conten
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"caf\xe9", "not UTF-8 text: bytes e9 at offset 3"),
-        (b"foo\0bar", "NUL at character 3"),
+        (b"foo\0bar", "NUL at byte 3"),
         ("utf-16 without a mark".encode("utf-16-le"), "NUL"),
         (codecs.BOM_UTF16_LE + b"a", "not UTF-16 text"),
-        (b"%PDF-1.7\n\xe2\xe3\xcf\xd3", "not UTF-8"),
+        (b"%PDF-1.7\n\xe2\xe3\xcf\xd3", "holds a PDF"),
+        (b"\xfe\xff\0a\0\0", "NUL at character 1"),
+        (b"caf\xe9 \x01\x02", "control characters"),
     ],
 )
 def test_bytes_that_are_no_text_are_refused_with_a_reason(tmp_path, content, reason):
-    with pytest.raises(NotText, match=reason):
+    with pytest.raises(Unparsable, match=reason):
         parse(tmp_path / "a.txt", content)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(lambda t: t[:1] != "\ufeff"))
 def test_every_text_survives_every_encoding_that_is_read(text):
-    assert decode(text.encode()) == text
-    assert decode(codecs.BOM_UTF8 + text.encode()) == text
-    assert decode(codecs.BOM_UTF16_LE + text.encode("utf-16-le")) == text
-    assert decode(codecs.BOM_UTF16_BE + text.encode("utf-16-be")) == text
+    assert decode(codecs.BOM_UTF8 + text.encode()) == (text, ())
+    for encoding in ("utf-16", "utf-32"):
+        for order, mark in (("le", codecs.BOM_UTF16_LE), ("be", codecs.BOM_UTF16_BE)):
+            marked = (mark if encoding == "utf-16" else "\ufeff".encode(f"utf-32-{order}")) + text.encode(
+                f"{encoding}-{order}"
+            )
+            assert decode(marked) == (text, ())
+    with contextlib.suppress(NotThisFormat):
+        assert decode(text.encode()) == (text, ())
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_text_or_refused(content):
-    with contextlib.suppress(NotText):
+    with contextlib.suppress(Unparsable):
         decode(content)
+
+
+@given(st.randoms(use_true_random=False))
+def test_a_kilobyte_of_random_bytes_is_never_text(random):
+    with pytest.raises(Unparsable):
+        decode(random.randbytes(1024))
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("café", "latin-1"),
+        ("Grüße aus München, die Straße ist “schön”.", "cp1252"),
+        ("Кассовый разрыв возникает, когда платежи опережают поступления.", "cp1251"),
+        ("Кассовый разрыв возникает, когда платежи опережают поступления.", "koi8-r"),
+        ("Zażółć gęślą jaźń, proszę pana. Wczoraj byłem w Łodzi.", "cp1250"),
+        ("これは日本語の文章です。吾輩は猫である。名前はまだ無い。", "shift_jis"),
+        ("床前明月光，疑是地上霜。举头望明月，低头思故乡。", "gb18030"),
+        ("a" * 3000 + " é", "latin-1"),
+    ],
+)
+def test_other_encodings_are_detected_and_noted(tmp_path, text, encoding):
+    (parsed,) = parse(tmp_path / "a.txt", text.encode(encoding))
+    assert parsed.document.text == text
+    assert "not UTF-8: read as" in parsed.notes[0]
+
+
+def test_a_character_cut_in_two_does_not_make_utf_8_another_encoding(tmp_path):
+    (parsed,) = parse(tmp_path / "a.txt", ("Grüße " * 40 + "ü").encode()[:-1])
+    assert parsed.document.text == "Grüße " * 40 + "\ufffd"
+    assert parsed.notes == ("1 places are not UTF-8: replaced by \ufffd",)
 
 
 def test_documents_of_a_corpus_are_read_as_the_corpus_loads_them():

@@ -1,0 +1,62 @@
+"""XLSX: every sheet is a heading with a table; formulas count as the values that were stored with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from io import BytesIO
+from typing import Any
+
+import openpyxl
+
+from indexer.parsing.limits import ParsingLimits
+from indexer.parsing.source import NotThisFormat, Parsed, SourceFile
+from indexer.parsing.writing import TextWriter
+from indexer.parsing.zipped import open_zip
+
+
+def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
+    """Yield the one document of an XLSX file."""
+    content, _ = open_zip(file, limits, "xl/workbook.xml", "a workbook (XLSX)")
+    try:
+        book = openpyxl.load_workbook(BytesIO(content.data), read_only=True, data_only=True, keep_links=False)
+        title = book.properties.title or ""
+    except Exception as error:
+        raise NotThisFormat(f"a damaged workbook: {type(error).__name__}: {error}") from error
+    writer = TextWriter()
+    empty: list[str] = []
+    for sheet in book.worksheets:
+        rows = list(_rows(sheet))
+        if rows:
+            writer.heading(1, sheet.title)
+            writer.table(rows)
+        else:
+            empty.append(sheet.title)
+    book.close()
+    notes = [f"sheets without values: {', '.join(empty)}"] if empty else []
+    yield writer.parsed(file, content, title or file.path.stem, notes=notes, without="no values in the sheets")
+
+
+def _rows(sheet: Any) -> Iterator[list[str]]:
+    """Yield the rows that hold anything, without empty cells at their end."""
+    # What a sheet says its size is may be wrong: rows beyond it would be left out.
+    sheet.reset_dimensions()
+    for values in sheet.iter_rows(values_only=True):
+        cells = [_text(value) for value in values]
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            yield cells
+
+
+def _text(value: object) -> str:
+    """Return a value as a person would write it."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
+    if isinstance(value, date | time):
+        return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return str(value).strip()
