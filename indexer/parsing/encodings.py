@@ -31,6 +31,8 @@ LINES_TO_JUDGE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
 JUDGED_BYTES = 1 << 16
 MOST_CONTROLS = 0.001
 LEAST_PRINTABLE = 0.97
+LEAST_ASCII = 0.5
+LEAST_WIDE_BYTES = 16
 PREFERRED = ("cp1252", "cp1251", "cp1250")
 """The commonest of the encodings that fit equally well is taken, not the first by alphabet."""
 SINGLE_BAD_BYTE_SHARE = 0.05
@@ -132,6 +134,10 @@ def _detected(data: bytes) -> list[str]:
     if not found:
         return []
     best = found[0]
+    if not best.coherence and len(judged.decode("ascii", "ignore")) < LEAST_ASCII * len(judged):
+        # Nothing speaks for any language: it may be noise that happens to have letters.
+        found = [match for match in found if match.multi_byte_usage and len(judged) >= LEAST_WIDE_BYTES]
+        return [match.encoding for match in found]
     equal = [match for match in found if (match.chaos, match.coherence) == (best.chaos, best.coherence)]
     names = {name for match in equal for name in (match.encoding, *match.could_be_from_charset)}
     preferred = [name for name in PREFERRED if name in names]

@@ -52,18 +52,18 @@ def test_ingest_search_list_show_and_delete():
 
 def test_json_has_a_line_for_every_file_and_a_summary():
     Path("docs/bad.txt").write_bytes(b"\xff")
-    Path("docs/scan.pdf").write_bytes(b"%PDF")
+    Path("docs/scan.png").write_bytes(b"%PDF")
     out, err, code = openbook("ingest", "docs", "--json")
     *outcomes, summary = [json.loads(line) for line in out.splitlines()]
     assert {outcome["path"]: outcome["status"] for outcome in outcomes} == {
         "docs/bad.txt": "failed",
         "docs/ferry.md": "added",
         "docs/guild.txt": "added",
-        "docs/scan.pdf": "skipped",
+        "docs/scan.png": "skipped",
     }
     assert summary["summary"].items() >= {"added": 2, "failed": 1, "skipped": 1, "generation": 1}.items()
     assert code == 1
-    assert "docs/bad.txt: failed: not UTF-8" in err
+    assert "docs/bad.txt: failed: text in no encoding" in err
     rows = [json.loads(line) for line in openbook("documents", "list", "--json")[0].splitlines()]
     assert [row["id"] for row in rows] == ["ferry.md", "guild.txt"]
     shown = json.loads(openbook("documents", "show", "ferry.md", "--json")[0])
