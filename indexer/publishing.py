@@ -68,11 +68,10 @@ def is_due(connection: Connection, state: Collection) -> bool:
         return True
     if state.published_revision == state.revision:
         return False
-    with snapshot(connection):
-        new = queries.count_live_vectors(connection, state.name, state.published_last)
-        if new > max(UNPUBLISHED_CHUNKS, UNPUBLISHED_SHARE * state.published_count):
-            return True
-        alive = queries.count_live_chunks(connection, state.name) - new
+    new = queries.count_live_vectors(connection, state.name, state.published_last)
+    if new > max(UNPUBLISHED_CHUNKS, UNPUBLISHED_SHARE * state.published_count):
+        return True
+    alive = queries.count_live_chunks(connection, state.name) - new
     return state.published_count - alive > DEAD_SHARE * state.published_count
 
 

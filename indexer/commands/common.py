@@ -13,15 +13,18 @@ import click
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Write JSON for a program instead of text for a person."
+)
+store_option = click.option(
+    "--store", type=click.Path(path_type=Path), help="Folder of the store. [default: .openbook/store]"
+)
+collection_option = click.option("--collection", default="default", show_default=True, help="Set of documents.")
+
+
 def common_options(command: Command) -> Command:
-    """Add the options that every command of the index has."""
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Write JSON for a program instead of text for a person."),
-        click.option(
-            "--store", type=click.Path(path_type=Path), help="Folder of the store. [default: .openbook/store]"
-        ),
-        click.option("--collection", default="default", show_default=True, help="Set of documents."),
-    ):
+    """Add the options that every command of one collection has."""
+    for option in (json_option, store_option, collection_option):
         command = option(command)
     return command
 

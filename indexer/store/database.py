@@ -1,8 +1,4 @@
-"""The SQLite file: its tables, how a connection is opened, and what its errors mean.
-
-A chunk is *live* while its version is the current one of its document. Nothing but the view `live_chunks` is searched,
-so replacing or deleting a document takes effect with the transaction that does it.
-"""
+"""The SQLite file: how a connection is opened, and what its errors mean."""
 
 from __future__ import annotations
 
@@ -15,92 +11,12 @@ from pathlib import Path
 from filelock import FileLock
 
 from indexer.errors import StoreDamaged, StoreError, StoreUnreachable
+from indexer.store.tables import TABLES
 
 SCHEMA_VERSION = 2
 DATABASE = "store.db"
 VECTORS = "vectors"
 BUSY_TIMEOUT_MS = 5000
-
-TABLES = """
-CREATE TABLE collections (
-    name TEXT PRIMARY KEY,
-    fingerprint TEXT NOT NULL,
-    revision INTEGER NOT NULL DEFAULT 0,
-    generation INTEGER NOT NULL DEFAULT 0,
-    published_revision INTEGER NOT NULL DEFAULT 0,
-    published_count INTEGER NOT NULL DEFAULT 0,
-    published_last INTEGER NOT NULL DEFAULT 0,
-    min_score REAL
-) STRICT;
-CREATE TABLE documents (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    collection TEXT NOT NULL REFERENCES collections (name) ON DELETE CASCADE,
-    id TEXT NOT NULL,
-    version INTEGER,
-    UNIQUE (collection, id)
-) STRICT;
-CREATE UNIQUE INDEX documents_version ON documents (version);
-CREATE TABLE versions (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    document INTEGER NOT NULL REFERENCES documents (key) ON DELETE CASCADE,
-    text TEXT NOT NULL,
-    content_hash TEXT NOT NULL,
-    title TEXT NOT NULL,
-    effective TEXT,
-    authority INTEGER NOT NULL,
-    supersedes TEXT,
-    metadata TEXT NOT NULL,
-    source TEXT NOT NULL,
-    source_hash TEXT NOT NULL,
-    recipe TEXT NOT NULL,
-    indexed TEXT NOT NULL,
-    ended TEXT,
-    signature BLOB,
-    layout TEXT NOT NULL
-) STRICT;
-CREATE INDEX versions_document ON versions (document);
-CREATE INDEX versions_content_hash ON versions (content_hash);
-CREATE INDEX versions_source_hash ON versions (source_hash);
-CREATE INDEX versions_supersedes ON versions (supersedes) WHERE supersedes IS NOT NULL;
-CREATE TABLE files (
-    collection TEXT NOT NULL REFERENCES collections (name) ON DELETE CASCADE,
-    source TEXT NOT NULL,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
-    source_hash TEXT NOT NULL,
-    recipe TEXT NOT NULL,
-    outcome TEXT NOT NULL,
-    PRIMARY KEY (collection, source)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE chunks (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    version INTEGER NOT NULL REFERENCES versions (key) ON DELETE CASCADE,
-    start INTEGER NOT NULL,
-    "end" INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    context TEXT NOT NULL,
-    heading_path TEXT NOT NULL,
-    page INTEGER,
-    text_hash BLOB NOT NULL
-) STRICT;
-CREATE INDEX chunks_version ON chunks (version);
-CREATE INDEX chunks_text_hash ON chunks (text_hash);
-CREATE TABLE embeddings (
-    chunk INTEGER PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
-    vector BLOB NOT NULL
-) STRICT;
-CREATE VIRTUAL TABLE lexical USING fts5 (terms, tokenize = "unicode61 remove_diacritics 2");
-CREATE TRIGGER chunks_deleted AFTER DELETE ON chunks BEGIN
-    DELETE FROM lexical WHERE rowid = old.id;
-END;
-CREATE VIEW stored_chunks AS
-    SELECT c.id, c.start, c."end", c.tokens, c.text, c.context, c.heading_path, c.page, d.id AS document_id,
-        d.collection, v.title, v.source, v.key AS version, v.authority, v.effective, v.metadata
-    FROM chunks c JOIN versions v ON v.key = c.version JOIN documents d ON d.key = v.document;
-CREATE VIEW live_chunks AS
-    SELECT s.* FROM stored_chunks s JOIN documents d ON d.version = s.version;
-"""
 
 
 def connect(folder: Path, *, read_only: bool = False) -> sqlite3.Connection:
@@ -131,9 +47,22 @@ def connect(folder: Path, *, read_only: bool = False) -> sqlite3.Connection:
 
 
 @contextmanager
+def explained_errors(folder: Path) -> Iterator[None]:
+    """Give SQLite's errors within the block a meaning.
+
+    Raises:
+        StoreDamaged, StoreUnreachable, StoreError: the store cannot be used.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _explained(error, folder) from error
+
+
+@contextmanager
 def transaction(connection: sqlite3.Connection, folder: Path) -> Iterator[None]:
     """Run the block as one write transaction: all of it is kept, or nothing."""
-    try:
+    with explained_errors(folder):
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -142,8 +71,6 @@ def transaction(connection: sqlite3.Connection, folder: Path) -> Iterator[None]:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-    except sqlite3.Error as error:
-        raise _explained(error, folder) from error
 
 
 class Connections:
@@ -165,10 +92,8 @@ class Connections:
         Raises:
             StoreDamaged, StoreUnreachable, StoreError: the store cannot be read.
         """
-        try:
+        with explained_errors(self.folder):
             yield self._get()
-        except sqlite3.Error as error:
-            raise _explained(error, self.folder) from error
 
     def _get(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)

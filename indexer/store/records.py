@@ -90,6 +90,36 @@ class Collection:
 
 
 @dataclass(frozen=True)
+class Rebuild:
+    """What a rebuild was asked for."""
+
+    kind: str
+    """`embed`: new vectors of the stored chunks; `cut`: new chunks of the stored texts."""
+    fingerprint: Fingerprint
+    recipe: str
+
+
+@dataclass(frozen=True)
+class StoredVersion:
+    """A version of a document, ready to be cut anew."""
+
+    key: int
+    document: Document
+    source: str
+    source_hash: str
+    layout: str
+
+
+@dataclass(frozen=True)
+class ChunkText:
+    """What is embedded of a chunk."""
+
+    id: int
+    context: str
+    text: str
+
+
+@dataclass(frozen=True)
 class ChunkRow:
     """A piece of the current version of a document."""
 

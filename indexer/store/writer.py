@@ -54,7 +54,7 @@ class StoreWriter:
             for version in versions:
                 self._put(collection, version, indexed)
             self._delete(collection, removed)
-            self._count_revision(collection)
+            count_revision(self.connection, collection)
             failpoint("put.before_commit")
         failpoint("put.committed")
 
@@ -65,7 +65,7 @@ class StoreWriter:
         """
         with transaction(self.connection, self.folder):
             self._delete(collection, document_ids)
-            self._count_revision(collection)
+            count_revision(self.connection, collection)
             failpoint("delete.before_commit")
         failpoint("delete.committed")
 
@@ -102,10 +102,8 @@ class StoreWriter:
             last_id: the greatest chunk id in it.
         """
         with transaction(self.connection, self.folder):
-            self.connection.execute(
-                "UPDATE collections SET generation = ?, published_revision = ?, published_count = ?,"
-                " published_last = ? WHERE name = ?",
-                (generation, revision, count, last_id, collection),
+            set_published(
+                self.connection, collection, generation=generation, revision=revision, count=count, last_id=last_id
             )
             failpoint("point_to.before_commit")
         failpoint("point_to.committed")
@@ -149,36 +147,55 @@ class StoreWriter:
             ),
         ).lastrowid
         for chunk in version.chunks:
-            self._put_chunk(version_key, document.title, chunk)
+            put_chunk(self.connection, version_key, document.title, chunk)
         failpoint("put.half")
         execute(
             "UPDATE versions SET ended = ? WHERE key = (SELECT version FROM documents WHERE key = ?)", (indexed, key)
         )
         execute("UPDATE documents SET version = ? WHERE key = ?", (version_key, key))
 
-    def _put_chunk(self, version: int | None, title: str, chunk: NewChunk) -> None:
-        execute = self.connection.execute
-        chunk_id = execute(
-            'INSERT INTO chunks (version, start, "end", tokens, text, context, heading_path, page, text_hash)'
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                version,
-                chunk.start,
-                chunk.end,
-                chunk.tokens,
-                chunk.text,
-                chunk.context,
-                json.dumps(chunk.heading_path, ensure_ascii=False),
-                chunk.page,
-                chunk.text_hash,
-            ),
-        ).lastrowid
-        terms = search_terms(" ".join((title, *chunk.heading_path, chunk.context, chunk.text)))
-        execute("INSERT INTO lexical (rowid, terms) VALUES (?, ?)", (chunk_id, terms))
-        execute("INSERT INTO embeddings (chunk, vector) VALUES (?, ?)", (chunk_id, chunk.vector))
 
-    def _count_revision(self, collection: str) -> None:
-        self.connection.execute("UPDATE collections SET revision = revision + 1 WHERE name = ?", (collection,))
+def put_chunk(connection: Connection, version: int | None, title: str, chunk: NewChunk) -> None:
+    """Insert a chunk of a version with its vector and its terms, within a transaction of the caller."""
+    chunk_id = connection.execute(
+        'INSERT INTO chunks (version, start, "end", tokens, text, context, heading_path, page, text_hash)'
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            version,
+            chunk.start,
+            chunk.end,
+            chunk.tokens,
+            chunk.text,
+            chunk.context,
+            json.dumps(chunk.heading_path, ensure_ascii=False),
+            chunk.page,
+            chunk.text_hash,
+        ),
+    ).lastrowid
+    terms = chunk_terms(title, chunk.heading_path, chunk.context, chunk.text)
+    connection.execute("INSERT INTO lexical (rowid, terms) VALUES (?, ?)", (chunk_id, terms))
+    connection.execute("INSERT INTO embeddings (chunk, vector) VALUES (?, ?)", (chunk_id, chunk.vector))
+
+
+def chunk_terms(title: str, heading_path: Sequence[str], context: str, text: str) -> str:
+    """Return what full text search knows of a chunk."""
+    return search_terms(" ".join((title, *heading_path, context, text)))
+
+
+def set_published(
+    connection: Connection, collection: str, *, generation: int, revision: int, count: int, last_id: int
+) -> None:
+    """Move the pointer to the published generation, within a transaction of the caller."""
+    connection.execute(
+        "UPDATE collections SET generation = ?, published_revision = ?, published_count = ?, published_last = ?"
+        " WHERE name = ?",
+        (generation, revision, count, last_id, collection),
+    )
+
+
+def count_revision(connection: Connection, collection: str) -> None:
+    """Count a change of a collection, within a transaction of the caller."""
+    connection.execute("UPDATE collections SET revision = revision + 1 WHERE name = ?", (collection,))
 
 
 @contextmanager

@@ -21,6 +21,15 @@ from indexer.store.queries.of_documents import (
     version_stamps,
 )
 from indexer.store.queries.of_files import file_stamps, file_stamps_of
+from indexer.store.queries.of_rebuilds import (
+    count_chunks,
+    count_staged,
+    count_versions,
+    pending_rebuild,
+    staged_chunks,
+    unstaged_chunks,
+    unstaged_versions,
+)
 from indexer.store.queries.of_vectors import (
     count_live_vectors,
     known_vectors,
@@ -42,9 +51,12 @@ __all__ = [
     "chunks_of_version",
     "collection",
     "collections",
+    "count_chunks",
     "count_documents",
     "count_live_chunks",
     "count_live_vectors",
+    "count_staged",
+    "count_versions",
     "document",
     "document_ids",
     "document_of_source_hash",
@@ -57,10 +69,14 @@ __all__ = [
     "live_vector_blocks",
     "live_vectors",
     "passages",
+    "pending_rebuild",
     "signatures",
     "signatures_after",
     "signatures_of",
+    "staged_chunks",
     "superseded_by",
+    "unstaged_chunks",
+    "unstaged_versions",
     "vectors_of",
     "version_as_of",
     "version_stamp",
