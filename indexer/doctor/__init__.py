@@ -14,6 +14,7 @@ from indexer.doctor.database import DatabaseIsWhole, RowsBelongTogether, TextsAr
 from indexer.doctor.findings import Finding, Patient
 from indexer.doctor.lexical import WordsAgreeWithChunks
 from indexer.doctor.publishing import FoldersAreNeeded, NothingWaits, PublishedIsSound
+from indexer.doctor.similar import DocumentsDiffer
 
 
 class Check(Protocol):
@@ -36,4 +37,5 @@ CHECKS: tuple[Check, ...] = (
     PublishedIsSound(),
     NothingWaits(),
     FoldersAreNeeded(),
+    DocumentsDiffer(),
 )

@@ -71,6 +71,10 @@ class Staging:
         else:
             self._replace_chunks(asked.recipe)
         failpoint("rebuild.swapped_half")
+        state = queries.collection(self._writer.connection, self._collection)
+        if state is not None and state.fingerprint.difference(asked.fingerprint):
+            # A threshold that was calibrated for another model's cosines says nothing.
+            execute("UPDATE collections SET min_score = NULL WHERE name = ?", (self._collection,))
         execute(
             "UPDATE collections SET fingerprint = ? WHERE name = ?", (asked.fingerprint.to_json(), self._collection)
         )
