@@ -23,8 +23,18 @@ COMMANDS = {
     "experiment": ("experiments.cli:experiment", "Run and list experiments."),
     "report": ("experiments.cli:report", "Write the report of a finished run again."),
     "corpus": ("experiments.cli:corpus", "Write a corpus of an invented world."),
-    "bench": ("experiments.cli:bench", "Measure Openbook against a named baseline."),
+    "bench": ("openbook:bench", "Measure Openbook against a named baseline."),
 }
+
+BENCHES = {
+    "serving": ("experiments.bench.serving:serving", "POST /v1/answers against raw vLLM, same prompts."),
+    "search": ("indexer.commands.bench:search", "A store of up to a million chunks against exact search."),
+}
+
+
+@click.group(cls=terminal.LazyGroup, lazy=BENCHES)
+def bench() -> None:
+    """Measure Openbook against a named baseline."""
 
 
 @click.group(cls=terminal.LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})

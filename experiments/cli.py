@@ -1,4 +1,4 @@
-"""The commands `openbook experiment`, `finetune`, `report`, `corpus` and `bench`: options and printing, nothing else.
+"""The commands `openbook experiment`, `finetune`, `report` and `corpus`: options and printing, nothing else.
 
 Heavy modules are imported inside the commands, so that `--help` starts at once.
 """
@@ -9,10 +9,9 @@ from pathlib import Path
 
 import click
 
-import terminal
 from experiments.corpus_command import corpus
 
-__all__ = ["bench", "corpus", "experiment", "finetune", "report"]
+__all__ = ["corpus", "experiment", "finetune", "report"]
 
 RUNS = click.option(
     "--runs",
@@ -95,11 +94,3 @@ def report(run: str, runs: Path | None) -> None:
     folder = find_run(run, runs or runs_home())
     click.echo(verdict_table(publish(folder)))
     click.echo(f"Report: {folder.path / 'report.html'}")
-
-
-BENCHES = {"serving": ("experiments.bench.serving:serving", "POST /v1/answers against raw vLLM, same prompts.")}
-
-
-@click.group(cls=terminal.LazyGroup, lazy=BENCHES)
-def bench() -> None:
-    """Measure Openbook against a named baseline."""

@@ -37,6 +37,7 @@ LIGHT_COMMANDS = [
     "report",
     "corpus write",
     "bench serving",
+    "bench search",
 ]
 
 

@@ -1,0 +1,1 @@
+"""Benchmarks of the index, mounted as commands of `openbook bench`."""

@@ -1,0 +1,64 @@
+"""Whether drawn vectors are as hard to search as embedded ones: the same index of lists on as many of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from indexer.benchmarks.embedded import Embedded
+from indexer.benchmarks.mixture import Mixture
+from indexer.fingerprint import Vectors
+from indexer.vectors import build_from
+from indexer.vectors.index import LEAST_CANDIDATES, Ids
+from indexer.vectors.probing import Neighbours
+
+PROBES = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What both give, for each number of lists looked into."""
+
+    probes: tuple[int, ...]
+    embedded: tuple[float, ...]
+    """Recall@10 on embedded passages and questions."""
+    drawn: tuple[float, ...]
+    embedded_cosines: tuple[float, float]
+    """Of questions with the nearest and the tenth passage, at the mean."""
+    drawn_cosines: tuple[float, float]
+
+
+def likeness(embedded: Embedded, random: np.random.Generator) -> Likeness:
+    """Compare embedded vectors with drawn ones."""
+    mixture: Mixture = embedded.mixture
+    real, real_cosines = _measure(embedded.passages, embedded.questions)
+    drawn, drawn_cosines = _measure(
+        mixture.draw(len(embedded.passages), random), mixture.draw_questions(len(embedded.questions), random)
+    )
+    return Likeness(PROBES, real, drawn, real_cosines, drawn_cosines)
+
+
+def _measure(passages: Vectors, questions: Vectors) -> tuple[tuple[float, ...], tuple[float, float]]:
+    rows = _Rows(passages)
+    index = build_from(rows, len(passages), passages.shape[1], exact_up_to=0)
+    neighbours = Neighbours(np.full(len(questions), -1, dtype=np.int64), questions)
+    neighbours.look_at(rows.ids, passages)
+    recalls = [
+        neighbours.recall(index.candidates(neighbours.questions, LEAST_CANDIDATES, min(probes, index.lists)))
+        for probes in PROBES
+    ]
+    best = np.sort(questions @ passages.T, axis=1)[:, ::-1].mean(axis=0)
+    return tuple(recalls), (float(best[0]), float(best[9]))
+
+
+class _Rows:
+    """Vectors in memory as blocks."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self.ids: Ids = np.arange(1, len(vectors) + 1, dtype=np.int64)
+        self._vectors = vectors
+
+    def __iter__(self) -> Iterator[tuple[Ids, Vectors]]:
+        yield self.ids, self._vectors
