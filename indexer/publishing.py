@@ -12,7 +12,10 @@ from __future__ import annotations
 from pathlib import Path
 from sqlite3 import Connection
 
+import numpy as np
+
 from indexer import vectors
+from indexer.errors import VectorsDamaged
 from indexer.failpoints import failpoint
 from indexer.settings import IndexerSettings
 from indexer.store import queries
@@ -25,6 +28,8 @@ UNPUBLISHED_CHUNKS = 5000
 """So many chunks may wait: a reader takes them from the store in 30 ms at each commit, and searches them in 1 ms."""
 UNPUBLISHED_SHARE = 0.1
 """Of a large collection, this share of the published may wait, so that it is not written anew all the time."""
+UNPUBLISHED_MOST = 20_000
+"""But no more than so many: they are searched exactly, in 2 ms."""
 DEAD_SHARE = 0.2
 """A published index may hold this share of chunks that are no longer live; each search passes over them."""
 
@@ -50,7 +55,7 @@ def publish(writer: StoreWriter, name: str, *, again: bool = False) -> Collectio
         if state.published_revision == state.revision and state.generation and not again:
             return state
         failpoint("publish.begun")
-        generation, index = write(writer, state)
+        generation, index = write(writer, state, again=again)
     writer.point_to(name, generation, state.revision, index.count, index.last_id)
     vectors.drop_old_generations(vectors_home(writer.folder, name), generation)
     return _state(writer.connection, name)
@@ -69,24 +74,43 @@ def is_due(connection: Connection, state: Collection) -> bool:
     if state.published_revision == state.revision:
         return False
     new = queries.count_live_vectors(connection, state.name, state.published_last)
-    if new > max(UNPUBLISHED_CHUNKS, UNPUBLISHED_SHARE * state.published_count):
+    if new > min(max(UNPUBLISHED_CHUNKS, UNPUBLISHED_SHARE * state.published_count), UNPUBLISHED_MOST):
         return True
     alive = queries.count_live_chunks(connection, state.name) - new
     return state.published_count - alive > DEAD_SHARE * state.published_count
 
 
-def write(writer: StoreWriter, state: Collection) -> tuple[int, vectors.VectorIndex]:
+def write(writer: StoreWriter, state: Collection, *, again: bool = True) -> tuple[int, vectors.VectorIndex]:
     """Write the live vectors of a collection as a new generation that nothing points to yet.
 
-    They are indexed in the way that fits their number, and read twice for that: in one transaction.
+    They are indexed in the way that fits their number, and read twice for that: in one transaction. Where the published
+    index has lists that still fit, and nobody asks for it to be made `again`, only what has changed is read.
     """
     home, dimension = vectors_home(writer.folder, state.name), state.fingerprint.dimension
-    live = LiveVectors(writer.connection, state.name, dimension)
     count = queries.count_live_vectors(writer.connection, state.name)
-    index = vectors.build_from(live, count, dimension, IndexerSettings().exact_vectors)
+    exact_up_to = IndexerSettings().exact_vectors
+    index = _grown(writer, state, count) if count > exact_up_to and not again else None
+    if index is None:
+        live = LiveVectors(writer.connection, state.name, dimension)
+        index = vectors.build_from(live, count, dimension, exact_up_to)
     generation = vectors.next_generation(home, state.generation)
     vectors.write_generation(home, index, generation, state.revision)
     return generation, index
+
+
+def _grown(writer: StoreWriter, state: Collection, count: int) -> vectors.VectorIndex | None:
+    """Return the published index with what has changed since, or None where its lists don't fit or can't be read."""
+    home, dimension = vectors_home(writer.folder, state.name), state.fingerprint.dimension
+    try:
+        if not vectors.can_grow(vectors.read_manifest(home, state.generation).lists, count):
+            return None
+        index = vectors.read_generation(home, state.generation, dimension, whole=True, in_memory=True)
+    except VectorsDamaged:
+        return None
+    live = np.array(queries.live_chunk_ids(writer.connection, state.name), dtype=np.int64)
+    gone = np.setdiff1d(index.ids(), live)
+    index = vectors.grow(index, gone, LiveVectors(writer.connection, state.name, dimension, index.last_id))
+    return index if index.count == count else None
 
 
 def _state(connection: Connection, name: str) -> Collection:

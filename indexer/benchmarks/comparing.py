@@ -34,9 +34,9 @@ def likeness(embedded: Embedded, random: np.random.Generator) -> Likeness:
     """Compare embedded vectors with drawn ones."""
     mixture: Mixture = embedded.mixture
     real, real_cosines = _measure(embedded.passages, embedded.questions)
-    drawn, drawn_cosines = _measure(
-        mixture.draw(len(embedded.passages), random), mixture.draw_questions(len(embedded.questions), random)
-    )
+    passages = mixture.draw(len(embedded.passages), random)
+    questions = mixture.draw_questions(passages[: len(embedded.questions)], random)
+    drawn, drawn_cosines = _measure(passages, questions)
     return Likeness(PROBES, real, drawn, real_cosines, drawn_cosines)
 
 

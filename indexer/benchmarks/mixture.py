@@ -57,10 +57,9 @@ class Mixture:
             rows[:] = _unit(middles + (steps @ directions)[:, 0])
         return drawn
 
-    def draw_questions(self, count: int, random: np.random.Generator) -> Vectors:
-        """Return `count` questions, shape (count, dimension)."""
-        passages = self.draw(count, random)
-        like = random.integers(0, len(self.cosines), count)
+    def draw_questions(self, passages: Vectors, random: np.random.Generator) -> Vectors:
+        """Return a question for each of these passages, shape (passages, dimension)."""
+        like = random.integers(0, len(self.cosines), len(passages))
         offsets = self.offsets[like]
         offsets = _unit(offsets - np.sum(offsets * passages, axis=1, keepdims=True) * passages)
         cosines = self.cosines[like, None]

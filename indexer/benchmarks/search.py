@@ -78,7 +78,7 @@ def _measure(chunks: int, embedded: Embedded, parent: Path | None) -> Measured:
     folder = Path(tempfile.mkdtemp(prefix="openbook-bench-", dir=parent))
     try:
         filled = fill(folder, embedded, chunks, random)
-        questions = embedded.mixture.draw_questions(QUESTIONS, random)
+        questions = embedded.mixture.draw_questions(_some_passages(folder, chunks, random), random)
         # A process of its own, so that memory and opening are those of a reader.
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
             opened = pool.submit(open_and_search, folder, questions).result()
@@ -99,6 +99,17 @@ def _measure(chunks: int, embedded: Embedded, parent: Path | None) -> Measured:
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _some_passages(folder: Path, chunks: int, random: np.random.Generator) -> Vectors:
+    """Return the vectors of passages from all over the store."""
+    connections = Connections(folder)
+    with connections.reading() as connection:
+        dimension = queries.collections(connection)[COLLECTION].fingerprint.dimension
+        ids = random.choice(chunks, QUESTIONS, replace=False) + 1
+        vectors = queries.vectors_of(connection, ids.tolist(), dimension)[1]
+    connections.close()
+    return vectors
 
 
 def _latencies(opened: Opened) -> dict[str, float]:

@@ -18,10 +18,8 @@ LEAST = 200
 
 @click.command()
 @click.option("--sizes", default="10000,100000,1000000", show_default=True, help="Numbers of chunks to measure.")
-@click.option("--fit", default=4000, show_default=True, type=click.IntRange(100), help="Passages embedded to fit to.")
-@click.option(
-    "--folder", type=click.Path(path_type=Path, file_okay=False), help="Where stores are made for a time."
-)
+@click.option("--fit", default=2000, show_default=True, type=click.IntRange(100), help="Passages embedded to fit to.")
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where stores are made for a time.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def search(*, sizes: str, fit: int, folder: Path | None, as_json: bool) -> None:
     """Measure opening and searching a store of up to a million chunks against exact search.

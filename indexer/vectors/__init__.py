@@ -1,6 +1,6 @@
 """The door to FAISS: vector indexes by size, and their published form on disk."""
 
-from indexer.vectors.building import build_exact, build_from
+from indexer.vectors.building import build_exact, build_from, can_grow, grow
 from indexer.vectors.generations import (
     INDEX,
     MANIFEST,
@@ -23,8 +23,10 @@ __all__ = [
     "VectorIndex",
     "build_exact",
     "build_from",
+    "can_grow",
     "drop_old_generations",
     "generation_folder",
+    "grow",
     "next_generation",
     "quarantine",
     "read_generation",

@@ -1,7 +1,7 @@
 """Which index a number of vectors gets, and how it is built from blocks of them, without a second copy in memory.
 
 Up to `exact_up_to` vectors: exact. Above: lists (IVF) of 8-bit vectors, with as many looked into as it takes to find
-`RECALL` of the true neighbours of its own passages.
+nearly all true neighbours of its own passages.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ LISTS_PER_ROOT = 2
 the index is built in half the time."""
 SAMPLE_PER_LIST = 40
 """Vectors that the centres are computed from, for each of them; FAISS advises 39 at least."""
+MOST_GROWTH = 2.0
+"""An index that holds up to so many times the vectors that it was made for, or as small a part, keeps its lists."""
 RANGE_SAMPLE = 16_384
 """Vectors that the ranges of the 8-bit numbers are taken from."""
 
@@ -53,14 +55,39 @@ def _lists(blocks: Blocks, count: int, dimension: int) -> VectorIndex:
     del sample
     last_id = 0
     for ids, vectors in blocks:
-        owners = nearest(vectors, centres)
-        pointers = [faiss.swig_ptr(np.ascontiguousarray(array)) for array in (vectors, ids, owners)]
-        index.add_core(len(ids), *pointers)
+        _add(index, ids, vectors, centres)
         neighbours.look_at(ids, vectors)
         last_id = int(ids[-1]) if len(ids) else last_id
     built = VectorIndex(index, last_id, probes=1)
     built.probes, built.recall = choose_probes(built, neighbours)
     return built
+
+
+def can_grow(lists: int, count: int) -> bool:
+    """Say whether as many lists still fit `count` vectors, so that their centres need not be computed anew."""
+    return lists > 0 and 1 / MOST_GROWTH <= (lists / LISTS_PER_ROOT) ** 2 / max(count, 1) <= MOST_GROWTH
+
+
+def grow(index: VectorIndex, gone: Ids, new: Blocks) -> VectorIndex:
+    """Return an index of lists, which was read into memory, without the ids `gone` and with the blocks `new`.
+
+    Centres, ranges and the number of lists looked into stay. The index that is given cannot be used any more.
+    """
+    lists = index.faiss_lists
+    lists.remove_ids(faiss.IDSelectorBatch(gone))
+    centres = faiss.downcast_index(lists.quantizer).reconstruct_n(0, lists.nlist)
+    last_id = index.last_id
+    for ids, vectors in new:
+        _add(lists, ids, vectors, centres)
+        last_id = int(ids[-1]) if len(ids) else last_id
+    return VectorIndex(lists, last_id, index.probes, index.recall)
+
+
+def _add(index: faiss.IndexIVF, ids: Ids, vectors: Vectors, centres: Vectors) -> None:
+    # The centres are found here, for FAISS takes four times as long.
+    owners = nearest(vectors, centres)
+    arrays = [np.ascontiguousarray(array) for array in (vectors, ids, owners)]
+    index.add_core(len(ids), *(faiss.swig_ptr(array) for array in arrays))
 
 
 def _empty(centres: Vectors, sample: Vectors) -> faiss.IndexIVFScalarQuantizer:

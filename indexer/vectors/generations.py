@@ -86,14 +86,17 @@ def read_manifest(home: Path, generation: int) -> Manifest:
     return manifest
 
 
-def read_generation(home: Path, generation: int, dimension: int, *, whole: bool = False) -> VectorIndex:
-    """Open a published index by memory map, once it has passed every check.
+def read_generation(
+    home: Path, generation: int, dimension: int, *, whole: bool = False, in_memory: bool = False
+) -> VectorIndex:
+    """Open a published index, once it has passed every check.
 
     Args:
         home: the folder of the collection's generations.
         generation: which one.
         dimension: numbers in a vector.
         whole: sum every byte of it, even where it is too long for that to be done at each opening.
+        in_memory: read it instead of mapping it, so that it can be changed.
 
     Raises:
         VectorsDamaged: it is missing, or anything about it is not as its manifest says.
@@ -102,7 +105,7 @@ def read_generation(home: Path, generation: int, dimension: int, *, whole: bool 
     manifest = read_manifest(home, generation)
     try:
         check(path, manifest, whole=whole)
-        faiss_index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+        faiss_index = faiss.read_index(str(path), 0 if in_memory else faiss.IO_FLAG_MMAP_IFC)
         index = VectorIndex(faiss_index, manifest.last_id, manifest.probes, manifest.recall)
         said = (manifest.count, manifest.dimension, manifest.lists)
         if (index.count, index.dimension, index.lists) != said or dimension != manifest.dimension:

@@ -62,9 +62,26 @@ class VectorIndex:
         return int(self._index.d)
 
     @property
+    def faiss_lists(self) -> faiss.IndexIVF:
+        """The index of lists that FAISS holds."""
+        assert isinstance(self._index, faiss.IndexIVF)
+        return self._index
+
+    @property
     def lists(self) -> int:
         """How many lists its vectors lie in; 0 for an exact index."""
-        return 0 if self.probes is None else int(self._index.nlist)  # type: ignore[attr-defined]
+        return 0 if self.probes is None else int(self.faiss_lists.nlist)
+
+    def ids(self) -> Ids:
+        """Return every id that an index of lists holds, in any order."""
+        lists = self.faiss_lists.invlists
+        assert lists is not None
+        parts = [
+            faiss.rev_swig_ptr(lists.get_ids(number), lists.list_size(number)).copy()
+            for number in range(self.lists)
+            if lists.list_size(number)
+        ]
+        return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
     def search(
         self, query: Vectors, top_k: int, among: Sequence[int] | None = None, stored: Stored | None = None
@@ -79,6 +96,8 @@ class VectorIndex:
             among: search these ids alone; None searches all.
             stored: reads stored vectors; needed by every index but an exact one.
         """
+        # One question is too little to share: threads that wait for each other are slow where an engine has the cores.
+        faiss.omp_set_num_threads(1)
         if self.count == 0 or (among is not None and len(among) == 0):
             return ()
         selector = None if among is None else _Selector(np.asarray(among, dtype=np.int64), self.last_id)

@@ -9,8 +9,9 @@ from indexer.vectors.index import LEAST_CANDIDATES, Ids, VectorIndex
 
 QUESTIONS = 200
 NEAREST = 10
-RECALL = 0.98
-"""Above what is promised, 0.95: a question lies farther from the passages than they lie from each other."""
+RECALL = 0.995
+"""Above what is promised, 0.95: a question lies farther from passages than they lie from each other. Where 0.98 of the
+neighbours of passages are found, 0.95 of those of questions are."""
 EQUAL = 1e-6
 """Cosines that differ by less are equal: copies of a text are as good as each other."""
 

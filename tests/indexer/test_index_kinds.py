@@ -10,7 +10,7 @@ import pytest
 from indexer.deletion import delete
 from indexer.index import Index
 from indexer.ingest import ingest
-from indexer.publishing import vectors_home
+from indexer.publishing import publish, vectors_home
 from indexer.store.live import LiveVectors
 from indexer.store.writer import open_writer
 from indexer.vectors import INDEX, generation_folder, read_manifest
@@ -127,3 +127,24 @@ def test_recent_chunks_are_read_once_and_joined_when_they_are_many(index, add, s
     assert len(found(index, "text 1")) == 9
     assert len(index._snapshots["default"].recent) == 1
     assert index._snapshots["default"].recent[0].dimension == TINY_DIMENSION
+
+
+def test_what_changed_is_put_into_the_published_index_and_nothing_else_is_read(index, add, store, kind, monkeypatch):
+    add(**{f"d{number}": f"text {number}" for number in range(40)})
+    read = []
+    blocks = LiveVectors.__iter__
+
+    def counted(self):
+        for ids, vectors in blocks(self):
+            read.extend(ids.tolist())
+            yield ids, vectors
+
+    monkeypatch.setattr(LiveVectors, "__iter__", counted)
+    add(new="something new", d3="text three")
+    with open_writer(store, 0) as writer:
+        assert publish(writer, "default").generation == 2
+    assert sorted(set(read)) == ([41, 42] if kind == "lists" else [*range(1, 4), *range(5, 43)])
+    assert published_kind(store) == kind
+    assert found(index, "something new", 1) == ["new"]
+    assert [hit.text for hit in index.search("default", "text three", 1).hits] == ["text three"]
+    assert len(found(index, "text", 100)) == 41

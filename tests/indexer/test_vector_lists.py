@@ -15,7 +15,9 @@ from indexer.vectors import (
     MANIFEST,
     VectorIndex,
     build_from,
+    can_grow,
     generation_folder,
+    grow,
     manifest,
     read_generation,
     read_manifest,
@@ -206,3 +208,37 @@ def test_every_block_of_an_exact_index_is_summed_however_long_it_is(tmp_path, ro
     flip(path, path.stat().st_size // 2)
     with pytest.raises(VectorsDamaged, match="checksum"):
         read_generation(tmp_path, 1, DIMENSION)
+
+
+def test_an_index_grows_by_what_is_new_and_loses_what_is_gone(tmp_path, built):
+    write_generation(tmp_path, built, 1, revision=1)
+    rows = Rows(np.concatenate([clustered(NUMBER), clustered(900, seed=7)]))
+    gone = rows.ids[100:300]
+    new = [(rows.ids[NUMBER:], rows.vectors[NUMBER:])]
+    grown = grow(read_generation(tmp_path, 1, DIMENSION, in_memory=True), gone, new)
+    for id_ in gone.tolist():
+        del rows.by_id[id_]
+    assert sorted(grown.ids().tolist()) == sorted(rows.by_id)
+    assert (grown.count, grown.last_id, grown.probes) == (NUMBER + 700, rows.ids[-1], built.probes)
+    shares = [
+        len({id_ for id_, _ in grown.search(query, 10, None, rows.stored)} & set(rows.nearest(query, 10))) / 10
+        for query in clustered(100, seed=8)
+    ]
+    assert np.mean(shares) >= 0.95
+    write_generation(tmp_path, grown, 2, revision=2)
+    query = rows.vectors[-1]
+    assert read_generation(tmp_path, 2, DIMENSION).search(query, 5, None, rows.stored) == grown.search(
+        query, 5, None, rows.stored
+    )
+
+
+def test_lists_fit_up_to_twice_the_vectors_that_they_were_made_for():
+    lists = 2 * 100
+    assert [can_grow(lists, count) for count in (4999, 5000, 10_000, 20_000, 20_001)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert not can_grow(0, 10_000)

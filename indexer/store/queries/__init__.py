@@ -5,6 +5,7 @@ from indexer.store.queries.of_chunks import (
     chunk_ids_of,
     chunks_of_version,
     count_live_chunks,
+    live_chunk_ids,
     passages,
 )
 from indexer.store.queries.of_collections import collection, collections
@@ -66,6 +67,7 @@ __all__ = [
     "file_stamps",
     "file_stamps_of",
     "known_vectors",
+    "live_chunk_ids",
     "live_vector_blocks",
     "live_vectors",
     "passages",

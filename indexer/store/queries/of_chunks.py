@@ -77,6 +77,15 @@ def count_live_chunks(connection: sqlite3.Connection, collection: str) -> int:
     return int(row[0])
 
 
+def live_chunk_ids(connection: sqlite3.Connection, collection: str) -> list[int]:
+    """Return the ids of all chunks of a collection that can be found, in any order."""
+    rows = connection.execute(
+        "SELECT c.id FROM documents d CROSS JOIN chunks c ON c.version = d.version WHERE d.collection = ?",
+        (collection,),
+    )
+    return [row[0] for row in rows]
+
+
 def chunks_of_version(connection: sqlite3.Connection, version: int) -> tuple[ChunkRow, ...]:
     """Return the chunks of a version in the order of the text."""
     rows = connection.execute(f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE version = ? ORDER BY start, id", (version,))
