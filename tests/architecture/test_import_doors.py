@@ -14,8 +14,8 @@ PACKAGES = ("corpus", "indexer", "app", "experiments")
 
 DOORS = {
     "faiss": ("indexer/vectors/",),
-    "sentence_transformers": ("indexer/embedding.py", "indexer/reranking.py"),
-    "torch": ("experiments/finetune/", "indexer/embedding.py", "app/base_checkpoint.py"),
+    "sentence_transformers": ("indexer/embedding/", "indexer/reranking.py"),
+    "torch": ("experiments/finetune/", "indexer/embedding/", "app/base_checkpoint.py"),
     "transformers": ("experiments/finetune/", "app/base_checkpoint.py"),
     "peft": ("experiments/finetune/",),
     "fastapi": ("app/main.py", "app/api/"),

@@ -24,7 +24,7 @@ from indexer.settings import IndexerSettings
 
 def main(store: Path, folder: Path, model: str, kills: int) -> None:
     embedder = Embedder.load(model, threads=1)
-    embedders.Embedder.load = lambda name, threads=None: embedder  # type: ignore[method-assign]
+    embedders.Embedder.load = lambda *_: embedder  # type: ignore[method-assign]
     ingest_module.GROUP_DOCUMENTS = 3
     settings = IndexerSettings(embedder=model, chunk_tokens=40, embedder_threads=1)
     random_ = random.Random(7)

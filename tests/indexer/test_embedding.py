@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.embedding import BATCH_TOKENS, Embedder, _batches
+from indexer.embedding import Embedder
+from indexer.embedding.batches import BATCH_TOKENS, batches
+from indexer.embedding.loading import _local_folder, load_model
 from indexer.errors import EmbedderError, VectorRefused
 from indexer.fingerprint import Fingerprint
+from indexer.settings import PACKAGED_EMBEDDER
 from tests.indexer.conftest import TINY_DIMENSION, TINY_TOKENS, make_tiny_embedder
 
 
@@ -27,14 +30,44 @@ def test_the_packaged_model_needs_no_network_and_says_nothing(monkeypatch, capfd
     assert capfd.readouterr().out == ""
 
 
-def test_vectors_agree_with_sentence_transformers(packaged):
+TEXTS = [f"{'word ' * count}end" for count in (1, 30, 3, 12, 90)]
+
+
+def reference():
+    """Return what sentence-transformers itself makes of `TEXTS`."""
     from sentence_transformers import SentenceTransformer
 
-    from indexer.embedding import _local_folder
+    model = SentenceTransformer(str(_local_folder(PACKAGED_EMBEDDER)))
+    return model.encode(TEXTS, normalize_embeddings=True)
 
-    texts = [f"{'word ' * count}end" for count in (1, 30, 3, 12, 90)]
-    expected = SentenceTransformer(str(_local_folder(packaged.name))).encode(texts, normalize_embeddings=True)
-    np.testing.assert_allclose(packaged.embed_passages(texts), expected, atol=1e-5)
+
+def test_vectors_agree_with_sentence_transformers():
+    exact = Embedder.load(PACKAGED_EMBEDDER, dtype="float32")
+    assert exact.dtype == "float32"
+    np.testing.assert_allclose(exact.embed_passages(TEXTS), reference(), atol=1e-5)
+
+
+def test_vectors_in_bfloat16_differ_by_rounding_alone():
+    rounded = Embedder.load(PACKAGED_EMBEDDER, dtype="bfloat16")
+    assert rounded.dtype == "bfloat16"
+    assert np.sum(rounded.embed_passages(TEXTS) * reference(), axis=1).min() > 0.9995
+
+
+@pytest.mark.parametrize("in_the_mean", [True, False])
+def test_prefixes_are_embedded_as_sentence_transformers_does(in_the_mean):
+    model = load_model(PACKAGED_EMBEDDER)
+    model.prompts = {"query": "query: ", "document": "passage: "}
+    model[1].include_prompt = in_the_mean
+    embedder = Embedder("prefixed", model, 1, "float32")
+    passages = model.encode(TEXTS, prompt="passage: ", normalize_embeddings=True)
+    np.testing.assert_allclose(embedder.embed_passages(TEXTS), passages, atol=1e-5)
+    question = model.encode(TEXTS[3], prompt="query: ", normalize_embeddings=True)
+    np.testing.assert_allclose(embedder.embed_query(TEXTS[3]), question, atol=1e-5)
+
+
+def test_a_question_longer_than_the_model_reads_is_embedded_by_its_beginning(packaged):
+    question = "harbour " * 254
+    np.testing.assert_allclose(packaged.embed_query(question), packaged.embed_query(question + "mint " * 90), atol=1e-5)
 
 
 def test_a_local_folder_is_a_model_too(tiny, tiny_path):
@@ -82,10 +115,10 @@ def test_a_vector_that_is_not_finite_is_refused_with_its_text(tmp_path):
 
 def test_batches_hold_every_text_once_and_no_more_tokens_than_allowed():
     lengths = [5, 4000, 1, 300, 300, 299, 10_000, 7]
-    batches = list(_batches(lengths, extra=2))
-    assert sorted(position for batch in batches for position in batch) == list(range(len(lengths)))
-    for batch in batches:
-        longest = max(lengths[position] + 2 for position in batch)
+    grouped = list(batches(lengths))
+    assert sorted(position for batch in grouped for position in batch) == list(range(len(lengths)))
+    for batch in grouped:
+        longest = max(lengths[position] for position in batch)
         assert len(batch) == 1 or longest * len(batch) <= BATCH_TOKENS
 
 

@@ -51,7 +51,7 @@ def test_an_error_reaches_its_batch_and_no_later_one() -> None:
 
 
 def test_a_question_gets_the_same_vector_alone_and_among_others(packaged: Embedder) -> None:
-    questions = [f"Who is warden number {number} of the {'very ' * (number % 5)}old guild?" for number in range(24)]
+    questions = [f"Who is warden number {number} of the {'very ' * number}old guild?" for number in range(24)]
     alone = [packaged.embed_query(question) for question in questions]
     barrier = threading.Barrier(24)
 
@@ -61,4 +61,4 @@ def test_a_question_gets_the_same_vector_alone_and_among_others(packaged: Embedd
 
     with ThreadPoolExecutor(24) as pool:
         for first, second in zip(alone, pool.map(together, questions), strict=True):
-            np.testing.assert_allclose(first, second, atol=1e-5)
+            np.testing.assert_allclose(first, second, atol=1e-6)

@@ -246,8 +246,8 @@ def test_the_same_model_from_another_folder_is_welcome(run, folder, tmp_path, ti
 
 
 def test_a_document_whose_vector_points_nowhere_fails_alone(run, folder, monkeypatch, index):
-    def load(name, threads=None):
-        embedder = original(name, threads)
+    def load(*named):
+        embedder = original(*named)
         word = embedder._model.tokenizer.get_vocab()["q"]
         embedder._model[0].model.embeddings.word_embeddings.weight.data[word] = float("nan")
         return embedder

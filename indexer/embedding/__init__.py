@@ -1,0 +1,5 @@
+"""The door to sentence-transformers: texts in, unit vectors out."""
+
+from indexer.embedding.embedder import Embedder
+
+__all__ = ["Embedder"]

@@ -1,0 +1,177 @@
+"""An embedding model in memory: texts in, unit vectors out.
+
+Any model that sentence-transformers loads and whose tokenizer is a fast one will do: the one that is installed with
+Openbook, a local folder, or a Hugging Face id. Nothing here knows what a document is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexer.embedding.batches import batches
+from indexer.embedding.loading import load_model
+from indexer.errors import EmbedderError, VectorRefused
+from indexer.fingerprint import PROBE_TEXTS, Fingerprint, Vectors
+from indexer.gathering import Gatherer
+from indexer.settings import EmbedderDtype
+
+if TYPE_CHECKING:
+    from indexer.embedding.inference import Encoded
+
+QUERY_THREADS = 1
+"""A question is too short to share, and threads that wait for each other are slow where an engine has the cores:
+beside two busy processes on two cores, a question took 185 ms with two threads and 14 ms with one."""
+QUERY_BATCH = 32
+"""Questions of different threads that are embedded together at most."""
+ROUNDED_COSINE = 0.995
+"""The least cosine between a vector in bfloat16 and in float32 for bfloat16 to be used."""
+LEAST_LENGTH = 1e-6
+"""A vector shorter than this points nowhere."""
+
+
+class Embedder:
+    """An embedding model in memory. Threads may share it; one is served at a time."""
+
+    def __init__(self, name: str, model: Any, threads: int, dtype: EmbedderDtype) -> None:
+        """Wrap a `SentenceTransformer`; use `Embedder.load`."""
+        from indexer.embedding.inference import Inference
+
+        self.name = name
+        self._model = model
+        self._threads = threads
+        self._inference = Inference(model)
+        self._lock = threading.Lock()
+        prompts = model.prompts
+        self.query_prefix = str(prompts.get("query") or "")
+        self.passage_prefix = str(prompts.get("document") or prompts.get("passage") or "")
+        self.dimension = int(model.get_embedding_dimension())
+        self.max_tokens = self._inference.max_tokens
+        special = self._inference.tokens("", special=True)
+        self._extra_tokens = special + self._inference.tokens(self.passage_prefix, special=False)
+        self.passage_tokens = self.max_tokens - self._extra_tokens
+        """The longest passage that it reads whole, in its own tokens, special ones and the prefix not counted."""
+        self.dtype = "float32"
+        """In what its layers multiply: `float32` or `bfloat16`."""
+        self._use(dtype)
+        self._gathered = Gatherer(self._embed_queries, QUERY_BATCH)
+
+    @classmethod
+    def load(cls, name: str, threads: int | None = None, dtype: EmbedderDtype = "auto") -> Embedder:
+        """Load a model.
+
+        Args:
+            name: the packaged one, a local folder or a Hugging Face id.
+            threads: how many threads embed passages; None takes every core.
+            dtype: in what its layers multiply; `auto` is bfloat16 where the processor has units for it.
+
+        Raises:
+            EmbedderError: there is no such model, it cannot be loaded, or it reads something else than text.
+        """
+        model = load_model(name)
+        import torch
+
+        try:
+            return cls(name, model, threads or torch.get_num_threads(), dtype)
+        except TypeError as error:
+            raise EmbedderError(
+                f"The embedding model {name!r} cannot be used: {error}. Choose one that reads text, with --embedder."
+            ) from error
+
+    def fingerprint(self) -> Fingerprint:
+        """Return the identity of the model."""
+        return Fingerprint(
+            name=self.name,
+            dimension=self.dimension,
+            max_tokens=self.max_tokens,
+            query_prefix=self.query_prefix,
+            passage_prefix=self.passage_prefix,
+            probes=self.embed_passages(PROBE_TEXTS).tobytes(),
+        )
+
+    def embed_query(self, question: str) -> Vectors:
+        """Return the unit vector of a question, shape (dimension,).
+
+        Raises:
+            VectorRefused: the model gave a vector that is not finite or has no length.
+        """
+        vector = self._gathered.embed(question)
+        if not _has_direction(vector[np.newaxis]).all():
+            raise VectorRefused(f"The embedding model {self.name!r} gave a vector without a direction.", (0,))
+        unit: Vectors = vector / np.linalg.norm(vector)
+        return unit
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return the unit vectors of passages, shape (len(texts), dimension), in their order.
+
+        They are embedded in batches of like length, so that little is spent on padding.
+
+        Raises:
+            VectorRefused: the model gave a vector that is not finite or has no length.
+        """
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        encoded = self._inference.encode([self.passage_prefix + text for text in texts]) if texts else []
+        for batch in batches([len(each.ids) for each in encoded]):
+            vectors[batch] = self._vectors(
+                [encoded[position] for position in batch], self.passage_prefix, self._threads
+            )
+        refused = tuple(int(position) for position in np.flatnonzero(~_has_direction(vectors)))
+        if refused:
+            start = texts[refused[0]][:60]
+            raise VectorRefused(
+                f"The embedding model {self.name!r} gave a vector without a direction for {start!r}…; "
+                "such a text could be found by any question or by none.",
+                refused,
+            )
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
+
+    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Return for each text the character offsets (start, end) of its tokens, special tokens left out."""
+        return self._inference.spans(texts) if texts else []
+
+    def _embed_queries(self, questions: Sequence[str]) -> Vectors:
+        encoded = self._inference.encode([self.query_prefix + question for question in questions])
+        return self._vectors(encoded, self.query_prefix, QUERY_THREADS)
+
+    def _vectors(self, batch: Sequence[Encoded], prefix: str, threads: int) -> Vectors:
+        import torch
+
+        with self._lock:
+            # Holds for the calling thread alone, so it is said anew each time.
+            torch.set_num_threads(threads)
+            return self._inference.vectors(batch, self._inference.prefix_tokens(prefix))
+
+    def _use(self, dtype: EmbedderDtype) -> None:
+        """Multiply in bfloat16 where that is asked for, or faster, and gives the same vectors but for rounding."""
+        from indexer.embedding.packing import Packing, has_bfloat16_units
+
+        if dtype == "float32" or self._model.device.type != "cpu" or not (dtype == "bfloat16" or has_bfloat16_units()):
+            return
+        exact = self._probes()
+        packing = Packing(self._model)
+        try:
+            rounded = self._probes()
+        except RuntimeError:
+            # A model that looks at the type of its layers' numbers.
+            rounded = np.zeros_like(exact)
+        if float(np.min(np.sum(exact * rounded, axis=1))) > ROUNDED_COSINE:
+            self.dtype = "bfloat16"
+        else:
+            packing.undo()
+
+    def _probes(self) -> Vectors:
+        encoded = self._inference.encode([self.passage_prefix + text for text in PROBE_TEXTS])
+        vectors = self._vectors(encoded, self.passage_prefix, self._threads)
+        unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit
+
+
+def _has_direction(vectors: Vectors) -> npt.NDArray[np.bool_]:
+    # A length is not finite either where one of its numbers is not.
+    lengths = np.linalg.norm(vectors, axis=1)
+    return np.asarray(np.isfinite(lengths) & (lengths > LEAST_LENGTH))
