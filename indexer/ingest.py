@@ -21,7 +21,7 @@ from indexer.embedders import Embedders
 from indexer.following import OpenFile, Watcher
 from indexer.judging import Change, Judge, Removal
 from indexer.ledger import Ledger
-from indexer.missing import find_missing
+from indexer.missing import Missing, find_missing
 from indexer.options import IngestOptions
 from indexer.outcomes import Outcome, Status, Summary
 from indexer.parsing.source import Parsed, Unreadable
@@ -86,8 +86,10 @@ def ingest(
             watcher=watcher or Watcher(),
         )
         try:
+            before = run.missing()
             run.take()
-            run.delete_missing()
+            if before is not None and not run.stopping and (now := run.missing()):
+                run.delete(now.since(before))
         except BaseException:
             # What was committed is published even so; where this fails too, the next writer does it.
             with contextlib.suppress(Exception):
@@ -133,6 +135,12 @@ class _Run:
         """Whether as many failures were met as are allowed."""
         return self.options.max_errors is not None and self.ledger.tally.failed >= self.options.max_errors
 
+    def missing(self) -> Missing | None:
+        """Return the documents whose files are gone; None where nobody asked."""
+        if not self.options.delete_missing or self.connection is None:
+            return None
+        return find_missing(self.connection, self.collection, self.sources, self.ledger.ids_read)
+
     def take(self) -> None:
         """Read the files and commit what is new in them, group by group."""
         with closing(read(self.changed.among(self.sources), self.settings.parser_workers)) as files:
@@ -145,11 +153,8 @@ class _Run:
         self._announce()
         self._write_stamps()
 
-    def delete_missing(self) -> None:
-        """Delete the documents whose files are gone, where that was asked for."""
-        if not self.options.delete_missing or self.stopping or self.connection is None:
-            return
-        missing = find_missing(self.connection, self.collection, self.sources, self.ledger.ids_read)
+    def delete(self, missing: Missing) -> None:
+        """Delete documents whose files are gone."""
         if not self.options.force:
             missing.check(new=self.ledger.tally.added)
         if self.writer is not None:

@@ -16,6 +16,8 @@ from indexer.store import queries
 MOST = 0.5
 """The share of the documents that may be missing before it looks like a mistake: a disk that is not mounted."""
 
+GONE = "its file is gone"
+
 
 @dataclass(frozen=True)
 class Missing:
@@ -27,6 +29,15 @@ class Missing:
     """The files that are no longer there."""
     known: int
     """How many documents came from there."""
+
+    def since(self, before: Missing) -> Missing:
+        """Return what was missing `before` as well.
+
+        A file that was moved after the folder was looked at is gone from its old place, and was not met in its new one.
+        """
+        then = {(outcome.id, outcome.path) for outcome in before.outcomes}
+        kept = [one for one in self.outcomes if one.reason != GONE or (one.id, one.path) in then]
+        return Missing(tuple(kept), tuple(set(self.gone) & set(before.gone)), self.known)
 
     def check(self, *, new: int) -> None:
         """Raise `UsageError` where so many are missing that it is likely a mistake; `new` ones do not count."""
@@ -66,7 +77,7 @@ def find_missing(
         if place not in gone:
             gone[place] = is_gone(place)
         if gone[place]:
-            outcomes.append(Outcome(source, "deleted", id_, "its file is gone"))
+            outcomes.append(Outcome(source, "deleted", id_, GONE))
         elif source in ids_read and id_ not in ids_read[source]:
             outcomes.append(Outcome(source, "deleted", id_, "it is no longer in its file"))
     sources_gone = [source for source, place in places.items() if sources.holds(place) and is_gone(place)]

@@ -26,6 +26,7 @@ DOORS = {
 LIGHT_COMMANDS = [
     "",
     "ingest",
+    "watch",
     "documents list",
     "search",
     "serve",
