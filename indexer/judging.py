@@ -21,7 +21,7 @@ from indexer.sources import Sources
 from indexer.store import queries
 from indexer.store.records import VersionStamp
 
-OF_SEVERAL = frozenset({".jsonl", ".json", ".csv"})
+OF_SEVERAL = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv"})
 """Formats whose documents are not hashed with their whole file."""
 
 
@@ -127,7 +127,7 @@ class Judge:
         if stamp is not None and stamp.source != path:
             return self._from_elsewhere(path, parsed, stamp, same=same)
         if same:
-            return Outcome(path, "unchanged", id_)
+            return Outcome(path, "unchanged", id_, notes=parsed.notes)
         return self._new_bytes(path, parsed, originals, known=stamp is not None)
 
     def _from_elsewhere(self, path: str, parsed: Parsed, stamp: VersionStamp, *, same: bool) -> Judged:
@@ -136,7 +136,7 @@ class Judge:
         if _exists(stamp.source) and self._sources.holds(stamp.source):
             return self._taken(path, id_, stamp.source, stamp.source_hash, parsed.source_hash)
         if same and not is_gone(stamp.source):
-            return Outcome(path, "unchanged", id_)
+            return Outcome(path, "unchanged", id_, notes=parsed.notes)
         reason = f"{'moved' if same else 'replaces the document'} from {stamp.source}"
         return Change(parsed, path, "updated", reason, replaced_source=stamp.source)
 

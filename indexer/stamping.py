@@ -70,7 +70,12 @@ class Stamps:
         # What was added then is unchanged now.
         now: Status = "unchanged" if status in ("added", "updated") else status
         outcome = Outcome(
-            file.path, now, said["id"], said["reason"] if now == "skipped" else None, duplicate_of=said["duplicate_of"]
+            file.path,
+            now,
+            said["id"],
+            said["reason"] if now == "skipped" else None,
+            duplicate_of=said["duplicate_of"],
+            notes=tuple(said["notes"]),
         )
         return KnownFile(outcome, said["documents"], stamp.source_hash)
 
@@ -86,6 +91,7 @@ class Stamps:
             "id": only and only.id,
             "duplicate_of": only and only.duplicate_of,
             "reason": only and only.reason,
+            "notes": list(tally.notes),
             "documents": tally.counts.total(),
             "absolute": os.path.abspath(file.path),
         }

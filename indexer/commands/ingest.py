@@ -63,7 +63,7 @@ def ingest(paths: Sequence[str], *, collection: str, store: Path | None, as_json
     from indexer.following import Watcher
     from indexer.ingest import ingest as run
 
-    shown = _Shown(as_json=as_json, lists=given["dry_run"])
+    shown = _Shown(as_json=as_json, lists=given["dry_run"], strict=given["strict"])
     with shown:
         summary = run(
             store or store_home(),
@@ -139,8 +139,9 @@ def _pair(said: str) -> tuple[str, str]:
 class _Shown:
     """What is seen of an ingest while it goes on: progress, and what became of each file."""
 
-    def __init__(self, *, as_json: bool, lists: bool) -> None:
+    def __init__(self, *, as_json: bool, lists: bool, strict: bool) -> None:
         self._as_json = as_json
+        self._strict = strict
         self._lists = lists
         self._stack = ExitStack()
         self._progress: Progress | None = None
@@ -167,7 +168,7 @@ class _Shown:
             print_json(asdict(record))
         elif self._lists and record.status not in ("unchanged", "skipped"):
             click.echo(line_for(record))
-        for line in _problem_lines(record):
+        for line in _problem_lines(record, strict=self._strict):
             if len(self._problems) < SHOWN_PROBLEMS:
                 self._problems.append(line)
             else:
@@ -186,7 +187,7 @@ def line_for(record: FileRecord) -> str:
     return f"{record.status:9}  {record.path}" + (f" ({why})" if why else "")
 
 
-def _problem_lines(record: FileRecord) -> list[str]:
+def _problem_lines(record: FileRecord, *, strict: bool) -> list[str]:
     lines = [
         f"{record.path}:{problem['line']}: failed: {problem['reason']}"
         if problem["line"]
@@ -195,7 +196,8 @@ def _problem_lines(record: FileRecord) -> list[str]:
     ]
     if not lines and (record.status == "failed" or (record.status == "updated" and record.reason)):
         lines.append(f"{record.path}: {record.status}: {record.reason}")
-    lines += [f"{record.path}: {note_}" for note_ in record.notes if record.status != "failed"]
+    if strict or record.status in ("added", "updated"):
+        lines += [f"{record.path}: {note_}" for note_ in record.notes]
     if record.near_duplicate_of:
         lines.append(f"{record.path}: {record.similarity:.0%} the same as {record.near_duplicate_of}")
     return lines
