@@ -7,6 +7,7 @@ collection has changed, and goes on with the snapshot it has while another threa
 
 from __future__ import annotations
 
+import contextlib
 import random
 import sqlite3
 import threading
@@ -22,7 +23,7 @@ from indexer.search.options import CALIBRATED, SearchOptions
 from indexer.search.pipeline import Pipeline
 from indexer.search.scope import Scope, open_scope
 from indexer.settings import IndexerSettings
-from indexer.snapshot import Snapshot, load
+from indexer.snapshot import CollectionRebuilt, Snapshot, load
 from indexer.store import queries
 from indexer.store.database import Connections
 from indexer.store.records import Collection, DocumentDetail, DocumentRow
@@ -75,7 +76,8 @@ class Index:
                 self._embedders.load(None)
             for state in states.values():
                 self._embedders.load(state)
-                self._snapshot(connection, state)
+                with contextlib.suppress(CollectionRebuilt):
+                    self._snapshot(connection, state)
 
     @property
     def embedder_name(self) -> str:
@@ -106,7 +108,14 @@ class Index:
             SearchRefused: the options ask for what cannot be done.
             RerankerError: the cross-encoder cannot be used.
         """
-        options = options or SearchOptions()
+        while True:
+            try:
+                return self._search(collection, question, top_k, options or SearchOptions())
+            except CollectionRebuilt:
+                # A vector of one model can't be compared with those of another: embed the question with the new one.
+                continue
+
+    def _search(self, collection: str, question: str, top_k: int, options: SearchOptions) -> SearchResult:
         with self._connections.reading() as connection:
             state = _state(connection, collection)
             threshold = _threshold(state, options)
@@ -120,6 +129,9 @@ class Index:
                 snapshot=lambda: self._snapshot(connection, state),
             )
             hits, reason = Pipeline(top_k, options, threshold, rerank).search(asked)
+            if _state(connection, collection).fingerprint != state.fingerprint:
+                # What was found was measured by the vectors of the other model.
+                raise CollectionRebuilt
         return SearchResult(hits, asked.generation, asked.revision, reason, threshold)
 
     def passages(self, ids: Sequence[int]) -> tuple[Hit, ...]:
@@ -190,7 +202,8 @@ class Index:
         known = self._snapshots.get(state.name)
         if known is not None and known.is_of(state):
             return known
-        if not self._loading.acquire(blocking=known is None):
+        usable = known is not None and known.fingerprint == state.fingerprint
+        if not self._loading.acquire(blocking=not usable):
             assert known is not None
             return known
         try:
@@ -198,6 +211,8 @@ class Index:
             if known is None or not known.is_of(state):
                 known = load(self.folder, connection, state.name, known)
                 self._snapshots[state.name] = known
+            if known.fingerprint != state.fingerprint:
+                raise CollectionRebuilt
             return known
         finally:
             self._loading.release()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from corpus.errors import OpenbookError
 from indexer.errors import CollectionNotFound, VectorsDamaged
-from indexer.fingerprint import Vectors
+from indexer.fingerprint import Fingerprint, Vectors
 from indexer.publishing import publish, vectors_home
 from indexer.store import queries
 from indexer.store.database import snapshot
@@ -40,6 +40,8 @@ class Snapshot:
     """None where none is published, or where it is damaged and cannot be made again now."""
     recent: tuple[VectorIndex, ...]
     """The live chunks that `published` does not know, one part for each time that new ones were found."""
+    fingerprint: Fingerprint
+    """The embedding model of all of them. A rebuild may change it."""
 
     def is_of(self, state: Collection) -> bool:
         """Whether nothing has changed since it was loaded."""
@@ -78,6 +80,10 @@ class Snapshot:
         return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))[:top_k]
 
 
+class CollectionRebuilt(Exception):
+    """A rebuild has changed the embedding model of a collection during a search, which is to be done again."""
+
+
 def load(folder: Path, connection: sqlite3.Connection, name: str, known: Snapshot | None) -> Snapshot:
     """Load the present state of a collection, which must exist; keep what `known` has loaded of it.
 
@@ -92,7 +98,7 @@ def load(folder: Path, connection: sqlite3.Connection, name: str, known: Snapsho
         after = max((part.last_id for part in (published, *kept) if part is not None), default=0)
         dimension = state.fingerprint.dimension
         new = build_exact(LiveVectors(connection, name, dimension, after), dimension)
-    return Snapshot(generation, state.revision, published, (*kept, new) if new.count else kept)
+    return Snapshot(generation, state.revision, published, (*kept, new) if new.count else kept, state.fingerprint)
 
 
 def _published(

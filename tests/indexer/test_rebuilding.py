@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -122,6 +123,37 @@ def test_an_open_reader_is_served_throughout_and_follows_the_swap(filled, settin
         assert [(done, total) for done, total, _ in asked] == [(len(rows(filled, CHUNKS)),) * 2]
         assert all(found == texts for _, _, found in asked)
         assert sorted(hit.text for hit in index.search("default", "word1", 100).hits) == texts
+
+
+@pytest.mark.parametrize("exact_vectors", ["50000", "0"], ids=["exact", "lists"])
+def test_eight_askers_never_meet_vectors_of_two_models(
+    filled, settings, other_path, tiny_path, monkeypatch, exact_vectors
+):
+    monkeypatch.setenv("OPENBOOK_EXACT_VECTORS", exact_vectors)
+    rebuild(filled, "default", embed_only=True, settings=settings)
+    problems: list[object] = []
+    stop = threading.Event()
+    with closing(Index.open(filled, settings=settings)) as index:
+        text = index.document("default", "past.md").text
+
+        def ask() -> None:
+            while not stop.is_set():
+                try:
+                    hit = index.search("default", text, 1).hits[0]
+                    if hit.text != text or abs(hit.score - 1) > 1e-4:
+                        problems.append(hit)
+                except Exception as error:
+                    problems.append(error)
+
+        askers = [threading.Thread(target=ask) for _ in range(8)]
+        for asker in askers:
+            asker.start()
+        for path in (other_path, tiny_path):
+            rebuild(filled, "default", embed_only=True, embedder=str(path), settings=settings)
+        stop.set()
+        for asker in askers:
+            asker.join()
+    assert problems == []
 
 
 def test_embed_only_refuses_an_embedder_that_would_cut_off_the_end_of_a_chunk(filled, settings, tmp_path, monkeypatch):

@@ -56,11 +56,14 @@ def live_vector_blocks(
 def vectors_of(connection: sqlite3.Connection, ids: Iterable[int], dimension: int) -> tuple[Ids, Vectors]:
     """Return the vectors of these chunks, live or not, by id: shapes (n,) and (n, dimension).
 
-    Ids without a vector are left out.
+    Ids without a vector of that dimension are left out.
     """
     rows: list[Sequence[object]] = []
     for some in batches(sorted(set(ids))):
-        rows += connection.execute(f"SELECT chunk, vector FROM embeddings WHERE chunk IN ({marks(some)})", some)
+        rows += connection.execute(
+            f"SELECT chunk, vector FROM embeddings WHERE chunk IN ({marks(some)}) AND length(vector) = ?",
+            (*some, 4 * dimension),
+        )
     return _arrays(sorted(rows, key=lambda row: row[0]), dimension)  # type: ignore[arg-type, return-value]
 
 
