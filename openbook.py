@@ -17,6 +17,8 @@ COMMANDS = {
     "doctor": ("indexer.commands.doctor:doctor", "Examine the store, and repair what can be."),
     "rebuild": ("indexer.commands.rebuild:rebuild", "Cut and embed the stored texts anew."),
     "vacuum": ("indexer.commands.vacuum:vacuum", "Clear what was deleted from every file of the store."),
+    "backup": ("indexer.commands.backup:backup", "Copy the store while it is served."),
+    "restore": ("indexer.commands.backup:restore", "Put a backup in the place of the store."),
     "serve": ("app.cli:serve", "Start the engine and the REST API."),
     "ask": ("app.cli:ask", "Ask a running server a question; print the answer with its sources."),
     "checkpoints": ("app.cli:checkpoints", "List the checkpoints that can be served."),

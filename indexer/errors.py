@@ -4,6 +4,7 @@ OpenbookError
 ├── StoreError
 │   ├── StoreLocked           exit code 3   another process is writing
 │   ├── StoreDamaged          exit code 4   the database cannot be read
+│   ├── BackupDamaged         exit code 4   a backup is not what it says it is
 │   └── StoreUnreachable      exit code 2   the folder cannot be made or written
 ├── EmbedderError             exit code 2   the embedding model cannot be loaded
 │   └── EmbedderMismatch                    it is not the one that the collection was embedded with
@@ -36,6 +37,12 @@ class StoreLocked(StoreError):
 
 class StoreDamaged(StoreError):
     """The database of the store cannot be read."""
+
+    exit_code = 4
+
+
+class BackupDamaged(StoreError):
+    """A backup is not what its description says, or of another format."""
 
     exit_code = 4
 

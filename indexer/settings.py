@@ -26,7 +26,7 @@ class IndexerSettings(BaseSettings):
     """Threads that the embedder may use; None leaves it to the library, which takes every core."""
     embedder_dtype: EmbedderDtype = "auto"
     """In what the embedder multiplies; `auto` is bfloat16 where the processor has units for it."""
-    lock_wait_seconds: float = Field(default=5.0, ge=0.0)
+    lock_wait_seconds: float = Field(default=60.0, ge=0.0)
     """How long a second writer waits for the first."""
     exact_vectors: int = Field(default=50_000, ge=0)
     """Chunks of a collection up to which its vectors are searched exactly; above, by lists of shortened vectors."""

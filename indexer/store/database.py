@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -19,8 +20,13 @@ VECTORS = "vectors"
 BUSY_TIMEOUT_MS = 5000
 
 
-def connect(folder: Path, *, read_only: bool = False) -> sqlite3.Connection:
+def connect(folder: Path, *, read_only: bool = False, for_restore: bool = False) -> sqlite3.Connection:
     """Open the database of the store in `folder`, which is made where there is none.
+
+    Args:
+        folder: the store.
+        read_only: refuse to write through it.
+        for_restore: make a database even where published indexes lie in the folder without one.
 
     Raises:
         StoreUnreachable: the folder cannot be made or written.
@@ -29,19 +35,22 @@ def connect(folder: Path, *, read_only: bool = False) -> sqlite3.Connection:
     _make_folder(folder)
     path = folder / DATABASE
     try:
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        address = _address(path, read_only)
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
     except sqlite3.OperationalError as error:
         raise StoreUnreachable(f"The store {folder} cannot be opened: {error}.") from error
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
-        _ensure_schema(connection, folder)
+        _ensure_schema(connection, folder, for_restore)
         connection.execute(f"PRAGMA query_only = {int(read_only)}")
     except BaseException as error:
         connection.close()
         if isinstance(error, sqlite3.Error):
             raise _explained(error, folder) from error
+        if isinstance(error, OSError):
+            raise StoreUnreachable(f"The store {folder} cannot be made: {error.strerror or error}.") from error
         raise
     return connection
 
@@ -125,6 +134,16 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
+def _address(path: Path, read_only: bool) -> str:
+    """Return the URI of the database. In a folder that takes no files, SQLite is told not to make any."""
+    address = path.absolute().as_uri()
+    if not read_only or not path.exists() or os.access(path.parent, os.W_OK):
+        return address
+    log = path.with_name(f"{path.name}-wal")
+    # Without a log there is nothing that could change; with one, it is read by way of the index beside it.
+    return f"{address}?mode=ro" + ("" if log.exists() and log.stat().st_size else "&immutable=1")
+
+
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -132,12 +151,12 @@ def _make_folder(folder: Path) -> None:
         raise StoreUnreachable(f"The folder {folder} of the store cannot be made: {error.strerror}.") from error
 
 
-def _ensure_schema(connection: sqlite3.Connection, folder: Path) -> None:
+def _ensure_schema(connection: sqlite3.Connection, folder: Path, for_restore: bool) -> None:
     if _schema_version(connection) == 0:
         # Two processes may make the store at once, and a change of journal mode does not wait for the other.
         with FileLock(folder / "create.lock", timeout=BUSY_TIMEOUT_MS / 1000):
             if _schema_version(connection) == 0:
-                _create(connection, folder)
+                _create(connection, folder, for_restore)
     version = _schema_version(connection)
     if version != SCHEMA_VERSION:
         raise StoreDamaged(
@@ -150,11 +169,11 @@ def _schema_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _create(connection: sqlite3.Connection, folder: Path) -> None:
-    if any((folder / VECTORS).glob("*/gen-*")):
+def _create(connection: sqlite3.Connection, folder: Path, for_restore: bool) -> None:
+    if not for_restore and any((folder / VECTORS).glob("*/gen-*")):
         raise StoreDamaged(
             f"The database {folder / DATABASE} is empty or gone, but published indexes lie beside it. "
-            "Restore the database from a backup, or choose another folder with --store and ingest again."
+            "Restore it with `openbook restore BACKUP`, or choose another folder with --store and ingest again."
         )
     connection.execute("PRAGMA journal_mode = WAL")
     connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
@@ -165,7 +184,7 @@ def _explained(error: sqlite3.Error, folder: Path) -> StoreError:
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreDamaged(
             f"The database {folder / DATABASE} is damaged ({error}). "
-            "Restore it from a backup, or choose another folder with --store and ingest again."
+            "Restore it with `openbook restore BACKUP`, or choose another folder with --store and ingest again."
         )
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return StoreUnreachable(f"The store {folder} cannot be opened for writing ({error}).")
