@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -156,21 +157,15 @@ def test_eight_askers_never_meet_vectors_of_two_models(
     assert problems == []
 
 
-def test_embed_only_refuses_an_embedder_that_would_cut_off_the_end_of_a_chunk(filled, settings, tmp_path, monkeypatch):
-    from indexer.embedding import Embedder
-
-    load = Embedder.load.__func__
-
-    def short(cls, name, threads=None):
-        model = load(cls, name, threads)
-        model.passage_tokens = 8
-        return model
-
-    monkeypatch.setattr(Embedder, "load", classmethod(short))
-    with pytest.raises(UsageError, match=r"reads 8: its end would never be found.*openbook rebuild --collection"):
-        rebuild(filled, "default", embed_only=True, settings=settings)
-    rebuild(filled, "default", settings=settings)
-    assert max(tokens for (tokens,) in rows(filled, "SELECT tokens FROM chunks")) <= 8
+def test_embed_only_refuses_an_embedder_that_would_cut_off_the_end_of_a_chunk(filled, settings, tmp_path, tiny_path):
+    short = shutil.copytree(tiny_path, tmp_path / "short")
+    (config,) = short.glob("**/sentence_bert_config.json")
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"max_seq_length": 16}))
+    with pytest.raises(UsageError, match=r"its end would never be found.*openbook rebuild --collection"):
+        rebuild(filled, "default", embed_only=True, embedder=str(short), settings=settings)
+    rebuild(filled, "default", embedder=str(short), settings=settings)
+    assert max(tokens for (tokens,) in rows(filled, "SELECT tokens FROM chunks")) <= 14
+    assert healthy(filled)
 
 
 def test_an_embedder_that_fails_leaves_what_is_served(filled, settings, monkeypatch):
