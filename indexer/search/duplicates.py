@@ -35,12 +35,13 @@ def near_duplicates(texts: Sequence[str], vectors: Vectors, question: str, disti
         distinct: how many passages are wanted that are no duplicates.
     """
     asked = _words(question)
-    words = [_words(text) for text in texts]
+    words: list[tuple[frozenset[str], frozenset[str]]] = []
     kept: list[int] = []
     found: dict[int, int] = {}
     for position in range(len(texts)):
         if len(kept) == distinct:
             break
+        words.append((_words(texts[position]), _words(texts[position], without_numbers=True)))
         cosines = vectors[kept] @ vectors[position]
         near = (kept[int(at)] for at in np.flatnonzero(cosines >= LEAST_COSINE))
         original = next((at for at in near if _says_the_same(words[at], words[position], asked)), None)
@@ -51,16 +52,15 @@ def near_duplicates(texts: Sequence[str], vectors: Vectors, question: str, disti
     return found
 
 
-def _says_the_same(one: frozenset[str], other: frozenset[str], asked: frozenset[str]) -> bool:
-    if (one ^ other) & asked:
+def _says_the_same(
+    one: tuple[frozenset[str], frozenset[str]], other: tuple[frozenset[str], frozenset[str]], asked: frozenset[str]
+) -> bool:
+    """Compare two passages by their words, as they are and without the numbers in them."""
+    if (one[0] ^ other[0]) & asked:
         return False
-    one, other = _without_numbers(one), _without_numbers(other)
-    return len(one & other) >= LEAST_JACCARD * len(one | other)
+    return len(one[1] & other[1]) >= LEAST_JACCARD * len(one[1] | other[1])
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(WORD.findall(search_terms(text).casefold()))
-
-
-def _without_numbers(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(DIGITS.sub("0", word) for word in words)
+def _words(text: str, *, without_numbers: bool = False) -> frozenset[str]:
+    terms = search_terms(text).casefold()
+    return frozenset(WORD.findall(DIGITS.sub("0", terms) if without_numbers else terms))
