@@ -85,7 +85,7 @@ class Committer:
                 self._writer.add_collection(self._collection, embedder.fingerprint())
             self._preparer = Preparer(
                 embedder,
-                self._settings.chunk_tokens,
+                self._settings,
                 self._recipe,
                 lambda hashes: queries.known_vectors(self._writer.connection, self._collection, hashes),
             )

@@ -6,15 +6,15 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from indexer.chunking import Chunk, chunk_texts
-from indexer.embedding import Embedder
+from indexer.chunking import Chunk, Cutting, chunk_documents, embedded_text
+from indexer.embedding import Embedder, Reading
 from indexer.errors import VectorRefused
 from indexer.layout import layout_json
 from indexer.parsing.source import Parsed
 from indexer.settings import IndexerSettings
 from indexer.store.records import NewChunk, NewVersion
 
-RECIPE_VERSION = 1
+RECIPE_VERSION = 2
 """Raised when parsers or chunking give other chunks for the same bytes, so that a rerun brings stores up to date."""
 EMBEDDED_AT_ONCE = 512
 """Chunks embedded between two signs of progress."""
@@ -34,13 +34,13 @@ class Preparer:
     def __init__(
         self,
         embedder: Embedder,
-        chunk_tokens: int,
+        settings: IndexerSettings,
         recipe: str,
         known_vectors: Callable[[Iterable[bytes]], dict[bytes, bytes]],
     ) -> None:
-        """Cut into at most `chunk_tokens` tokens, or what the embedder reads, and ask `known_vectors` by text hash."""
+        """Cut as the settings say, no longer than the embedder reads, and ask `known_vectors` by text hash."""
         self.embedder = embedder
-        self.limit = min(chunk_tokens, embedder.passage_tokens)
+        self.cutting = Cutting(min(settings.chunk_tokens, embedder.passage_tokens), settings.chunk_overlap)
         self.recipe = recipe
         self.known_vectors = known_vectors
         self.embedded = 0
@@ -53,29 +53,27 @@ class Preparer:
             group: the documents.
             advance: told the share of the group that is embedded, from 0 to 1.
         """
-        texts = [pending.parsed.document.text for pending in group]
-        headings = [pending.parsed.headings for pending in group]
-        cut = chunk_texts(texts, headings, self.embedder, self.limit)
+        cut = chunk_documents([pending.parsed for pending in group], self.embedder, self.cutting)
         by_hash = {
-            text_hash(text[chunk.start : chunk.end]): text[chunk.start : chunk.end]
-            for text, chunks in zip(texts, cut, strict=True)
+            text_hash(_embedded(pending, chunk)): chunk.reading
+            for pending, chunks in zip(group, cut, strict=True)
             for chunk in chunks
         }
         vectors, refused = self._vectors(by_hash, advance)
         return [self._version(pending, chunks, vectors, refused) for pending, chunks in zip(group, cut, strict=True)]
 
     def _vectors(
-        self, texts: dict[bytes, str], advance: Callable[[float], object]
+        self, readings: dict[bytes, Reading], advance: Callable[[float], object]
     ) -> tuple[dict[bytes, bytes], dict[bytes, VectorRefused]]:
-        """Return the vectors of texts by their hash, and for the others why they have none."""
-        vectors = self.known_vectors(texts)
+        """Return the vectors of chunks by the hash of what is embedded, and for the others why they have none."""
+        vectors = self.known_vectors(readings)
         refused: dict[bytes, VectorRefused] = {}
-        new = [hash_ for hash_ in texts if hash_ not in vectors]
+        new = [hash_ for hash_ in readings if hash_ not in vectors]
         for start in range(0, len(new), EMBEDDED_AT_ONCE):
             some = new[start : start + EMBEDDED_AT_ONCE]
             while some:
                 try:
-                    rows = self.embedder.embed_passages([texts[hash_] for hash_ in some])
+                    rows = self.embedder.embed([readings[hash_] for hash_ in some])
                 except VectorRefused as error:
                     refused |= {some[position]: error for position in error.positions}
                     some = [hash_ for hash_ in some if hash_ not in refused]
@@ -89,18 +87,29 @@ class Preparer:
     def _version(
         self,
         pending: Pending,
-        chunks: Sequence[Chunk],
+        chunks: Sequence[Chunk[Reading]],
         vectors: dict[bytes, bytes],
         refused: dict[bytes, VectorRefused],
     ) -> NewVersion | VectorRefused:
         text = pending.parsed.document.text
         new: list[NewChunk] = []
         for chunk in chunks:
-            piece = text[chunk.start : chunk.end]
-            hash_ = text_hash(piece)
+            hash_ = text_hash(_embedded(pending, chunk))
             if hash_ in refused:
                 return refused[hash_]
-            new.append(NewChunk(chunk.start, chunk.end, chunk.tokens, piece, hash_, vectors[hash_]))
+            new.append(
+                NewChunk(
+                    chunk.start,
+                    chunk.end,
+                    chunk.tokens,
+                    text[chunk.start : chunk.end],
+                    hash_,
+                    vectors[hash_],
+                    context=chunk.context,
+                    heading_path=chunk.heading_path,
+                    page=chunk.page,
+                )
+            )
         return NewVersion(
             pending.parsed.document,
             pending.source,
@@ -113,9 +122,13 @@ class Preparer:
 
 def recipe_of(settings: IndexerSettings) -> str:
     """Return what marks a stored version as cut the way that the settings ask for."""
-    return f"{RECIPE_VERSION}/{settings.chunk_tokens}"
+    return f"{RECIPE_VERSION}/{settings.chunk_tokens}/{settings.chunk_overlap}"
+
+
+def _embedded(pending: Pending, chunk: Chunk[Reading]) -> str:
+    return embedded_text(chunk.context, pending.parsed.document.text[chunk.start : chunk.end])
 
 
 def text_hash(text: str) -> bytes:
-    """Return the SHA-256 of a chunk's text, under which its vector is found again."""
+    """Return the SHA-256 of what is embedded of a chunk, under which its vector is found again."""
     return hashlib.sha256(text.encode("utf-8")).digest()

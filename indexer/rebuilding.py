@@ -15,6 +15,7 @@ from typing import Literal
 
 from corpus.errors import UsageError
 from indexer import vectors
+from indexer.chunking import embedded_text
 from indexer.embedders import Embedders
 from indexer.embedding import Embedder
 from indexer.errors import VectorRefused
@@ -95,11 +96,6 @@ def rebuild(
     return Rebuilt(collection, kind, model.name, chunks, resumed, state.generation, state.revision, seconds)
 
 
-def embedded_text(context: str, text: str) -> str:
-    """Return what is embedded of a chunk."""
-    return f"{context}\n{text}" if context else text
-
-
 class _Run:
     """One rebuild of one collection."""
 
@@ -139,7 +135,7 @@ class _Run:
         """Stage new chunks of the stored texts."""
         connection = self.writer.connection
         # No vector is known: what is there may be what the rebuild is to mend.
-        preparer = Preparer(self.model, settings.chunk_tokens, self.asked.recipe, _nothing_known)
+        preparer = Preparer(self.model, settings, self.asked.recipe, _nothing_known)
         total = queries.count_versions(connection, self.name)
         done = queries.count_staged(connection, self.name, "cut")
         while group := queries.unstaged_versions(connection, self.name, GROUP_VERSIONS, GROUP_CHARACTERS):

@@ -22,6 +22,8 @@ class IndexerSettings(BaseSettings):
     """Packaged name, local folder or Hugging Face id, for collections that have none yet."""
     chunk_tokens: int = Field(default=128, ge=8)
     """The longest chunk, in tokens of the embedder. Short passages suit small language models."""
+    chunk_overlap: int = Field(default=0, ge=0)
+    """How much a chunk repeats of the end of the one before it, in tokens; at most half a chunk."""
     embedder_threads: int | None = Field(default=None, ge=1)
     """Threads that the embedder may use; None leaves it to the library, which takes every core."""
     embedder_dtype: EmbedderDtype = "auto"

@@ -35,6 +35,7 @@ def source_options(command: Command) -> Command:
         click.option("--exclude", multiple=True, metavar="PATTERN", help="Files to leave out, as in .gitignore."),
         click.option("--include", multiple=True, metavar="PATTERN", help="The only files to take, as in .gitignore."),
         click.option("--chunk-tokens", type=click.IntRange(8), help="Longest chunk, in the embedder's tokens. [128]"),
+        click.option("--chunk-overlap", type=click.IntRange(0), help="Tokens repeated of the chunk before. [0]"),
         click.option("--embedder", help="Embedding model: local folder or Hugging Face id. [the installed one]"),
     ):
         command = option(command)
@@ -110,8 +111,8 @@ def settings_from(given: dict[str, Any]) -> Any:
     """Return the settings of the environment with what the command line says."""
     from indexer.settings import IndexerSettings
 
-    chunk_tokens = given["chunk_tokens"]
-    return IndexerSettings() if chunk_tokens is None else IndexerSettings(chunk_tokens=chunk_tokens)
+    chosen = {name: given[name] for name in ("chunk_tokens", "chunk_overlap") if given[name] is not None}
+    return IndexerSettings(**chosen)
 
 
 def options_from(given: dict[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,12 +17,14 @@ from terminal import Progress, duration
 @click.option("--embed-only", is_flag=True, help="Keep the chunks and their ids; only embed them anew.")
 @click.option("--embedder", help="Embedding model from now on. [default: the collection's own]")
 @click.option("--chunk-tokens", type=click.IntRange(8), help="Longest chunk, in tokens of the embedder. [default: 128]")
+@click.option("--chunk-overlap", type=click.IntRange(0), help="Tokens repeated of the chunk before. [default: 0]")
 @common_options
 def rebuild(
     *,
     embed_only: bool,
     embedder: str | None,
     chunk_tokens: int | None,
+    chunk_overlap: int | None,
     collection: str,
     store: Path | None,
     as_json: bool,
@@ -34,7 +37,8 @@ def rebuild(
     from indexer.rebuilding import rebuild as run
     from indexer.settings import IndexerSettings
 
-    settings = IndexerSettings() if chunk_tokens is None else IndexerSettings(chunk_tokens=chunk_tokens)
+    given: dict[str, Any] = {"chunk_tokens": chunk_tokens, "chunk_overlap": chunk_overlap}
+    settings = IndexerSettings(**{name: value for name, value in given.items() if value is not None})
     with Progress("Rebuilding", total=1, unit="chunks" if embed_only else "documents") as progress:
 
         def advance(done: int, total: int) -> None:

@@ -1,5 +1,5 @@
 """The door to sentence-transformers: texts in, unit vectors out."""
 
-from indexer.embedding.embedder import Embedder
+from indexer.embedding.embedder import Embedder, Reading
 
-__all__ = ["Embedder"]
+__all__ = ["Embedder", "Reading"]

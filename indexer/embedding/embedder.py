@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,18 @@ ROUNDED_COSINE = 0.995
 """The least cosine between a vector in bfloat16 and in float32 for bfloat16 to be used."""
 LEAST_LENGTH = 1e-6
 """A vector shorter than this points nowhere."""
+SHOWN_CHARACTERS = 60
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A passage as the model reads it."""
+
+    start: str
+    """The beginning of its text, to be named by."""
+    tokens: int
+    """How many tokens the text has, special ones and the prefix not counted."""
+    encoded: Encoded
 
 
 class Embedder:
@@ -108,20 +121,26 @@ class Embedder:
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Return the unit vectors of passages, shape (len(texts), dimension), in their order.
 
+        Raises:
+            VectorRefused: the model gave a vector that is not finite or has no length.
+        """
+        return self.embed(self._readings(texts, whole=False))
+
+    def embed(self, readings: Sequence[Reading]) -> Vectors:
+        """Return the unit vectors of passages that were read, shape (len(readings), dimension), in their order.
+
         They are embedded in batches of like length, so that little is spent on padding.
 
         Raises:
             VectorRefused: the model gave a vector that is not finite or has no length.
         """
-        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        encoded = self._inference.encode([self.passage_prefix + text for text in texts]) if texts else []
-        for batch in batches([len(each.ids) for each in encoded]):
-            vectors[batch] = self._vectors(
-                [encoded[position] for position in batch], self.passage_prefix, self._threads
-            )
+        vectors = np.empty((len(readings), self.dimension), dtype=np.float32)
+        for batch in batches([len(each.encoded.ids) for each in readings]):
+            encoded = [readings[position].encoded for position in batch]
+            vectors[batch] = self._vectors(encoded, self.passage_prefix, self._threads)
         refused = tuple(int(position) for position in np.flatnonzero(~_has_direction(vectors)))
         if refused:
-            start = texts[refused[0]][:60]
+            start = readings[refused[0]].start
             raise VectorRefused(
                 f"The embedding model {self.name!r} gave a vector without a direction for {start!r}…; "
                 "such a text could be found by any question or by none.",
@@ -130,9 +149,20 @@ class Embedder:
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
 
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        """Return passages as they are to be embedded, so that they are tokenised once to be counted and embedded."""
+        return self._readings(texts, whole=True)
+
     def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Return for each text the character offsets (start, end) of its tokens, special tokens left out."""
         return self._inference.spans(texts) if texts else []
+
+    def _readings(self, texts: Sequence[str], *, whole: bool) -> list[Reading]:
+        encoded = self._inference.encode([self.passage_prefix + text for text in texts], whole=whole)
+        return [
+            Reading(text[:SHOWN_CHARACTERS], len(each.ids) - self._extra_tokens, each)
+            for text, each in zip(texts, encoded, strict=True)
+        ]
 
     def _embed_queries(self, questions: Sequence[str]) -> Vectors:
         encoded = self._inference.encode([self.query_prefix + question for question in questions])

@@ -57,9 +57,10 @@ class Inference:
         self._padding = int(getattr(model.tokenizer, "pad_token_id", None) or 0)
         self._takes_types = "token_type_ids" in model.tokenizer.model_input_names
 
-    def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return each text as the model reads it, cut at the most tokens that it reads."""
-        return [Encoded(each.ids, each.type_ids) for each in self._cut.encode_batch_fast(list(texts))]
+    def encode(self, texts: Sequence[str], *, whole: bool = False) -> list[Encoded]:
+        """Return each text as the model reads it, cut at the most tokens that it reads unless it is wanted whole."""
+        tokenizer = self._whole if whole else self._cut
+        return [Encoded(each.ids, each.type_ids) for each in tokenizer.encode_batch_fast(list(texts))]
 
     def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Return for each text the character offsets (start, end) of its tokens, special tokens left out."""

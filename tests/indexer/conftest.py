@@ -17,7 +17,9 @@ TINY_TOKENS = 64
 TINY_DIMENSION = 32
 
 
-def make_tiny_embedder(folder: Path, *, seed: int = 0, dimension: int = TINY_DIMENSION) -> Path:
+def make_tiny_embedder(
+    folder: Path, *, seed: int = 0, dimension: int = TINY_DIMENSION, prompts: dict[str, str] | None = None
+) -> Path:
     """Save a random sentence-transformers model that knows letters and digits, and reads 64 tokens."""
     import torch
     from sentence_transformers import SentenceTransformer
@@ -41,7 +43,7 @@ def make_tiny_embedder(folder: Path, *, seed: int = 0, dimension: int = TINY_DIM
     BertModel(config).save_pretrained(inner)
     tokenizer.save_pretrained(inner)
     transformer = Transformer(str(inner), max_seq_length=TINY_TOKENS)
-    model = SentenceTransformer(modules=[transformer, Pooling(dimension)])
+    model = SentenceTransformer(modules=[transformer, Pooling(dimension)], prompts=prompts)
     saved = folder / "model"
     model.save(str(saved), create_model_card=False)
     return saved
