@@ -1,5 +1,7 @@
 """The prompts: text around the question and its passages, each with a name and a version.
 
+A name without a version means the last one.
+
 To add one: a file with a class, and a line in `PROMPTS`. A changed wording is a new version, so that an answer names
 the prompt that made it.
 """
@@ -11,7 +13,7 @@ from typing import ClassVar, Protocol
 
 from app.prompting.closed_book import ClosedBook
 from app.prompting.passages import Passages
-from app.prompting.worked_examples import WorkedExamples
+from app.prompting.worked_examples import BestFirst, BestLast
 from app.schemas import Message, Passage
 
 
@@ -25,5 +27,5 @@ class PromptTemplate(Protocol):
         """Return the messages, the stable text first and the question last, for the engine's prefix cache."""
 
 
-TEMPLATES: tuple[PromptTemplate, ...] = (ClosedBook(), Passages(), WorkedExamples())
+TEMPLATES: tuple[PromptTemplate, ...] = (ClosedBook(), Passages(), BestFirst(), BestLast())
 PROMPTS = {template.name: template for template in TEMPLATES}

@@ -79,7 +79,7 @@ STEP_TO_A_STRANGER = 3
 """Each example is shown beside the passage of the third one after it, which says nothing about its question."""
 
 
-class WorkedExamples:
+class BestFirst:
     """`worked_examples@1`: an instruction, the examples as a conversation, then passages and question."""
 
     name: ClassVar[str] = "worked_examples@1"
@@ -87,6 +87,21 @@ class WorkedExamples:
     def render(self, question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
         """Return the messages; the passages keep the order they are given in."""
         shown = [show(passage.label, passage.title, passage.text) for passage in passages]
+        return (*STABLE, Message(role="user", content=_ask(shown, question)))
+
+
+class BestLast:
+    """`worked_examples@2`: the same, with the best passage right before the question.
+
+    A small reader reads what is near: two passages answered 69 % of a world's questions in this order and 50 % best
+    first, three 68 and 40 % (docs/LOG.md).
+    """
+
+    name: ClassVar[str] = "worked_examples@2"
+
+    def render(self, question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
+        """Return the messages; the passages, which are given best first, stand in reverse."""
+        shown = [show(passage.label, passage.title, passage.text) for passage in reversed(passages)]
         return (*STABLE, Message(role="user", content=_ask(shown, question)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,25 +44,34 @@ class Asked:
         """The revision of the collection that is searched."""
         self._dimension = state.fingerprint.dimension
         self._embed = embed
-        self._snapshot = snapshot
+        self._load = snapshot
+        # No functools.cached_property: up to Python 3.11 it has one lock for all searches of all threads.
+        self._vector: Vectors | None = None
+        self._snapshot: Snapshot | None = None
+        self._ids: list[int] | None = None
 
-    @cached_property
+    @property
     def vector(self) -> Vectors:
         """The unit vector of the question, shape (dimension,)."""
-        return self._embed(self.question)
+        if self._vector is None:
+            self._vector = self._embed(self.question)
+        return self._vector
 
-    @cached_property
+    @property
     def snapshot(self) -> Snapshot:
         """The vectors of the collection."""
-        snapshot = self._snapshot()
-        self.generation, self.revision = snapshot.generation, snapshot.revision
-        return snapshot
+        if self._snapshot is None:
+            self._snapshot = self._load()
+            self.generation, self.revision = self._snapshot.generation, self._snapshot.revision
+        return self._snapshot
 
     def vectors_of(self, ids: Iterable[int]) -> tuple[npt.NDArray[np.int64], Vectors]:
         """Return stored vectors, by id: shapes (n,) and (n, dimension). Ids that are gone are left out."""
         return queries.vectors_of(self.connection, ids, self._dimension)
 
-    @cached_property
+    @property
     def ids(self) -> list[int]:
         """The chunks in the scope, by id."""
-        return self.scope.ids(self.connection)
+        if self._ids is None:
+            self._ids = self.scope.ids(self.connection)
+        return self._ids
