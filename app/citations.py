@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from app.schemas import Citation, Passage
 
@@ -22,8 +23,7 @@ LONG_RUN = 4
 """Words in a row that two texts hardly share by chance; a name and "is" are three."""
 
 
-@dataclass(frozen=True)
-class _Word:
+class _Word(NamedTuple):
     text: str
     start: int
     end: int
