@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from indexer.embedders import Embedders
-from indexer.errors import CollectionNotFound, DocumentNotFound, NotCalibrated, PassageNotFound
+from indexer.errors import CollectionNotFound, DocumentNotFound, PassageNotFound
 from indexer.reranking import Rerankers
 from indexer.search.asked import Asked
 from indexer.search.hits import Hit, SearchResult, hit
-from indexer.search.options import CALIBRATED, SearchOptions
+from indexer.search.options import SearchOptions
 from indexer.search.pipeline import Pipeline
 from indexer.search.scope import Scope, open_scope
 from indexer.settings import IndexerSettings
@@ -118,7 +118,7 @@ class Index:
     def _search(self, collection: str, question: str, top_k: int, options: SearchOptions) -> SearchResult:
         with self._connections.reading() as connection:
             state = _state(connection, collection)
-            threshold = _threshold(state, options)
+            threshold = options.threshold(state)
             rerank = self._rerankers.load(options.rerank).score if options.rerank else None
             asked = Asked(
                 question,
@@ -244,14 +244,3 @@ def document_not_found(connection: sqlite3.Connection, collection: str, document
         f"There is no document {document_id!r} in the collection {collection!r}.{hint} "
         "`openbook documents list` shows them all."
     )
-
-
-def _threshold(state: Collection, options: SearchOptions) -> float | None:
-    if options.min_score != CALIBRATED:
-        return None if options.min_score is None else float(options.min_score)
-    if state.min_score is None:
-        raise NotCalibrated(
-            f"The threshold of the collection {state.name!r} was never calibrated. Run "
-            f"`openbook search --calibrate --collection {state.name}`, or give min_score as a number."
-        )
-    return state.min_score

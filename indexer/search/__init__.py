@@ -12,10 +12,7 @@ class Retriever(Protocol):
     """Finds chunks. May return chunks that are gone; the caller looks each of them up."""
 
     def __call__(self, asked: Asked, wanted: int) -> Ranking:
-        """Return up to `wanted` pairs of chunk id and score, best first; fewer only where there are no more.
-
-        A retriever that joins others may return more.
-        """
+        """Return up to `wanted` pairs of chunk id and score, best first; fewer only where there are no more."""
 
 
 RETRIEVERS: dict[str, Retriever] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -35,16 +36,15 @@ def near_duplicates(texts: Sequence[str], vectors: Vectors, question: str, disti
         distinct: how many passages are wanted that are no duplicates.
     """
     asked = _words(question)
-    words: list[tuple[frozenset[str], frozenset[str]]] = []
+    words = cache(lambda position: (_words(texts[position]), _words(texts[position], without_numbers=True)))
     kept: list[int] = []
     found: dict[int, int] = {}
     for position in range(len(texts)):
         if len(kept) == distinct:
             break
-        words.append((_words(texts[position]), _words(texts[position], without_numbers=True)))
         cosines = vectors[kept] @ vectors[position]
         near = (kept[int(at)] for at in np.flatnonzero(cosines >= LEAST_COSINE))
-        original = next((at for at in near if _says_the_same(words[at], words[position], asked)), None)
+        original = next((at for at in near if _says_the_same(words(at), words(position), asked)), None)
         if original is None:
             kept.append(position)
         else:

@@ -64,7 +64,7 @@ class SearchResult:
     """The threshold that was applied."""
 
 
-def hit(passage: PassageRow, score: float) -> Hit:
+def hit(passage: PassageRow, score: float, similarity: float | None = None) -> Hit:
     """Return a passage of the store as it was found."""
     return Hit(
         chunk_id=passage.id,
@@ -83,4 +83,5 @@ def hit(passage: PassageRow, score: float) -> Hit:
         authority=passage.authority,
         effective=passage.effective,
         metadata=passage.metadata,
+        similarity=similarity,
     )

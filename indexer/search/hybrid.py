@@ -19,7 +19,7 @@ def find(asked: Asked, wanted: int) -> Ranking:
     A ranking that found nothing, for want of a common word, adds nothing and takes nothing from the other.
     """
     depth = max(wanted, DEPTH)
-    return reciprocal_rank_fusion([[id_ for id_, _ in leg.find(asked, depth)] for leg in (dense, lexical)])
+    return reciprocal_rank_fusion([[id_ for id_, _ in leg.find(asked, depth)] for leg in (dense, lexical)])[:wanted]
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], k: int = K) -> Ranking:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
-from indexer.errors import SearchRefused
+from indexer.errors import NotCalibrated, SearchRefused
+from indexer.store.records import Collection
 
 Superseded = Literal["demote", "drop", "keep"]
 CALIBRATED = "calibrated"
-MOST_PASSAGES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -53,3 +53,18 @@ class SearchOptions:
             raise SearchRefused("rerank and mmr each order the passages in their own way; choose one of them.")
         if self.per_document is not None and self.per_document < 1:
             raise SearchRefused(f"per_document is {self.per_document}; it takes a number from 1.")
+
+    def threshold(self, collection: Collection) -> float | None:
+        """Return the least similarity for a search of this collection, None where there is none.
+
+        Raises:
+            NotCalibrated: it is to be the collection's own, which has none.
+        """
+        if self.min_score != CALIBRATED:
+            return None if self.min_score is None else float(self.min_score)
+        if collection.min_score is None:
+            raise NotCalibrated(
+                f"The threshold of the collection {collection.name!r} was never calibrated. Run "
+                f"`openbook search --calibrate --collection {collection.name}`, or give min_score as a number."
+            )
+        return collection.min_score

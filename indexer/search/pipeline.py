@@ -80,7 +80,7 @@ class Pipeline:
         wanted = max(2 * self._pool, LEAST_CANDIDATES)
         while True:
             ranking = retrieve(asked, wanted)
-            live = self._measured(asked, _looked_up(asked, ranking))
+            live = self._looked_up(asked, ranking)
             found = self._arranged(asked, self._near_enough(live))
             distinct = sum(hit.duplicate_of is None for hit in found)
             deep_enough = wanted >= DEEPEST and len(live) >= self._pool
@@ -88,10 +88,12 @@ class Pipeline:
                 return found, ranking
             wanted *= 4
 
-    def _measured(self, asked: Asked, hits: list[Hit]) -> list[Hit]:
-        """Say how similar each passage is to the question, where that is known or needed."""
+    def _looked_up(self, asked: Asked, ranking: Ranking) -> list[Hit]:
+        """Return what of the ranking is in the store, with its similarity to the question where known or needed."""
+        live = asked.scope.passages(asked.connection, [id_ for id_, _ in ranking])
         if self.options.retriever == "dense":
-            return [replace(hit, similarity=hit.score) for hit in hits]
+            return [hit(live[id_], score, score) for id_, score in ranking if id_ in live]
+        hits = [hit(live[id_], score) for id_, score in ranking if id_ in live]
         if self.threshold is None and self.options.mmr is None:
             return hits
         kept, vectors = _with_vectors(asked, hits)
@@ -122,9 +124,9 @@ class Pipeline:
         return hits if self.options.per_document is None else _capped(hits, self.options.per_document)
 
     def _collapsed(self, asked: Asked, hits: list[Hit]) -> list[Hit]:
-        hits, vectors = _with_vectors(asked, [replace(hit, duplicate_of=None) for hit in hits])
+        hits, vectors = _with_vectors(asked, hits)
         copies = near_duplicates([hit.text for hit in hits], vectors, asked.question, self._pool)
-        distinct = [hit for position, hit in enumerate(hits) if position not in copies]
+        distinct = [_as_no_copy(hit) for position, hit in enumerate(hits) if position not in copies]
         return distinct + [replace(hits[at], duplicate_of=hits[of].chunk_id) for at, of in copies.items()]
 
     def _diverse(self, asked: Asked, hits: list[Hit], weight: float) -> list[Hit]:
@@ -141,17 +143,16 @@ class Pipeline:
         return "no_word_found"
 
 
-def _looked_up(asked: Asked, ranking: Ranking) -> list[Hit]:
-    live = asked.scope.passages(asked.connection, [id_ for id_, _ in ranking])
-    return [hit(live[id_], score) for id_, score in ranking if id_ in live]
-
-
 def _with_vectors(asked: Asked, hits: list[Hit]) -> tuple[list[Hit], Vectors]:
     """Return the passages with their vectors in the same order; one that was deleted a moment ago is left out."""
     ids, vectors = asked.vectors_of(hit.chunk_id for hit in hits)
     rows = {int(id_): row for row, id_ in enumerate(ids)}
     kept = [hit for hit in hits if hit.chunk_id in rows]
     return kept, vectors[[rows[hit.chunk_id] for hit in kept]]
+
+
+def _as_no_copy(hit: Hit) -> Hit:
+    return hit if hit.duplicate_of is None else replace(hit, duplicate_of=None)
 
 
 def _reranked(rerank: Rerank, question: str, hits: list[Hit]) -> list[Hit]:

@@ -80,6 +80,29 @@ def test_given_passages_come_in_the_order_asked(api: httpx.Client) -> None:
     assert [passage.label for passage in answer.passages] == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("retriever", ["dense", "lexical", "hybrid"])
+def test_every_retriever_finds_the_keeper(api: httpx.Client, retriever: str) -> None:
+    answer = ask(api, retriever=retriever, top_k=1)
+    assert (answer.retriever, answer.passages[0].document_id) == (retriever, "lighthouse.md")
+
+
+def test_a_filter_that_matches_nothing_finds_nothing_and_says_so(api: httpx.Client) -> None:
+    answer = ask(api, filter={"id": "nobody.md"})
+    assert (answer.passages, answer.nothing_found) == ((), "filter_matches_nothing")
+    assert {passage.document_id for passage in ask(api, filter={"id": {"prefix": "fer"}}).passages} == {"ferry.md"}
+
+
+def test_below_the_threshold_there_are_no_passages_and_the_reason_is_said(api: httpx.Client) -> None:
+    answer = ask(api, min_score=1.01)
+    assert (answer.passages, answer.citations, answer.nothing_found) == ((), (), "below_threshold")
+    assert ask(api, min_score=0.2).nothing_found is None
+
+
+def test_the_past_holds_what_was_indexed_by_then(api: httpx.Client) -> None:
+    assert ask(api, as_of="2000-01-01").passages == ()
+    assert ask(api, as_of="2999-01-01", top_k=1).passages[0].document_id == "lighthouse.md"
+
+
 def test_passages_that_exceed_the_context_are_dropped_and_counted(api: httpx.Client) -> None:
     request = {"question": KEEPER, "top_k": 6, "decoding": {"max_tokens": 200}}
     prompt = Prompt.model_validate_json(api.post("/v1/prompts", json=request).content)
@@ -105,6 +128,13 @@ PROBLEMS: dict[str, tuple[dict[str, object], int, str]] = {
     "misspelt prompt": ({"prompt": "pasages"}, 404, "Did you mean 'passages'?"),
     "unknown passage": ({"retriever": "given", "passage_ids": [99999]}, 404, "99999"),
     "question too long": ({"question": "why " * 2000}, 422, "512 tokens"),
+    "unknown filter field": ({"filter": {"titel": "x"}}, 422, "Did you mean 'title'?"),
+    "unknown filter operator": ({"filter": {"title": {"like": "x"}}}, 422, "Known: eq, ne, in"),
+    "empty filter": ({"filter": {}}, 422, "at least one condition"),
+    "misspelt retriever": ({"retriever": "hybird"}, 422, "'hybrid'"),
+    "uncalibrated": ({"min_score": "calibrated"}, 422, "openbook search --calibrate"),
+    "filter without a search": ({"retriever": "none", "filter": {"id": "x"}}, 422, "searches nothing"),
+    "no date": ({"as_of": "yesterday"}, 422, "as_of"),
     "lone surrogate": ({"question": "\ud800"}, 422, "question"),
 }
 
