@@ -26,7 +26,7 @@ from indexer.options import IngestOptions
 from indexer.outcomes import Outcome, Status, Summary
 from indexer.parsing.source import Parsed, Unreadable
 from indexer.preparing import recipe_of
-from indexer.publishing import publish_if_due
+from indexer.publishing import kind_of_index, publish_if_due
 from indexer.reading import read
 from indexer.settings import IndexerSettings
 from indexer.sources import Sources
@@ -97,7 +97,8 @@ def ingest(
             raise
         state = run.publish()
         seconds = time.monotonic() - started
-        return run.ledger.tally.summary(collection, state, seconds, stopped=run.stopping, dry_run=options.dry_run)
+        summary = run.ledger.tally.summary(collection, state, seconds, stopped=run.stopping, dry_run=options.dry_run)
+        return summary.with_index(kind_of_index(folder, state)) if state else summary
 
 
 class _Run:

@@ -156,6 +156,12 @@ class Summary:
     """Whether it ended early, after as many failures as were allowed."""
     dry_run: bool = False
     """Whether nothing was written, and the counts say what would be."""
+    index: str | None = None
+    """The kind of the published index, in words."""
+
+    def with_index(self, kind: str) -> Summary:
+        """Return the summary with the kind of the published index."""
+        return replace(self, index=kind or None)
 
 
 class Tally:
@@ -215,4 +221,5 @@ class Tally:
             near_duplicates=self.near_duplicates,
             stopped=stopped,
             dry_run=dry_run,
+            index=None,
         )

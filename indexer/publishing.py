@@ -113,6 +113,14 @@ def _grown(writer: StoreWriter, state: Collection, count: int) -> vectors.Vector
     return index if index.count == count else None
 
 
+def kind_of_index(folder: Path, state: Collection) -> str:
+    """Return the kind of the published index of a collection in words; nothing where none can be read."""
+    try:
+        return vectors.read_manifest(vectors_home(folder, state.name), state.generation).kind
+    except VectorsDamaged:
+        return ""
+
+
 def _state(connection: Connection, name: str) -> Collection:
     state = queries.collection(connection, name)
     assert state is not None, f"the collection {name!r} must exist"

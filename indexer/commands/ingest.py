@@ -212,7 +212,8 @@ def _summary_line(summary: Summary) -> str:
         line = f"Would be: {', '.join(parts)}"
     elif summary.chunks:
         line += f"; {plural(summary.chunks, 'chunk')}, {summary.embedded:,} of them embedded"
-    line += f". Collection {summary.collection!r}, generation {summary.generation}, revision {summary.revision}."
+    kind = f" ({summary.index})" if summary.index else ""
+    line += f". Collection {summary.collection!r}, generation {summary.generation}{kind}, revision {summary.revision}."
     if summary.skipped_because:
         line += " Skipped: " + "; ".join(f"{count:,} × {why}" for why, count in summary.skipped_because.items()) + "."
     if summary.stopped:

@@ -15,7 +15,7 @@ import docx
 from lxml import etree
 
 from indexer.parsing.limits import ParsingLimits
-from indexer.parsing.source import NotThisFormat, Parsed, SourceFile
+from indexer.parsing.source import Parsed, SourceFile, as_damage
 from indexer.parsing.writing import TextWriter
 from indexer.parsing.zipped import open_zip
 
@@ -34,16 +34,14 @@ DEEPEST_LIST = 8
 def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
     """Yield the one document of a DOCX file."""
     content, _ = open_zip(file, limits, "word/document.xml", "a Word document (DOCX)")
-    try:
-        opened = docx.Document(BytesIO(content.data))
-        styles = {style.style_id: style.name or "" for style in opened.styles}
-        title = opened.core_properties.title or ""
-    except Exception as error:
-        raise NotThisFormat(f"a damaged Word document: {type(error).__name__}: {error}") from error
     writer = TextWriter()
-    _Blocks(writer, styles).write(opened.element.body)
-    for note in _notes(opened):
-        writer.paragraph(note)
+    with as_damage("Word document"):
+        opened = docx.Document(BytesIO(content.data))
+        title = opened.core_properties.title or ""
+        styles = {style.style_id: style.name or "" for style in opened.styles}
+        _Blocks(writer, styles).write(opened.element.body)
+        for note in _notes(opened):
+            writer.paragraph(note)
     yield writer.parsed(file, content, title, without="no text in the document")
 
 

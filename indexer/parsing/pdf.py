@@ -7,6 +7,7 @@ again, and headings are those that the table of contents names, or lines in larg
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pypdfium2
 from pypdfium2 import raw
@@ -15,7 +16,7 @@ from indexer.parsing.kinds import PDF, PDF_WITHIN, kind_of
 from indexer.parsing.limits import ParsingLimits
 from indexer.parsing.pages import pages_without_text, running_lines
 from indexer.parsing.pdf_lines import Line, Outline, blocks, lines_of
-from indexer.parsing.source import NotThisFormat, Parsed, SourceFile
+from indexer.parsing.source import NotThisFormat, Parsed, SourceFile, as_damage
 from indexer.parsing.writing import TextWriter, one_line
 
 NO_TITLE = ("untitled", "microsoft word - ", "powerpoint presentation", ".doc", ".ppt", ".tex", ".indd")
@@ -28,12 +29,9 @@ def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
     content = file.read(limits)
     if PDF not in content.data[:PDF_WITHIN]:
         raise NotThisFormat(f"not a PDF: the file is {kind_of(content.data) or 'something else'}")
-    opened = _open(content.data)
-    try:
+    with as_damage("PDF"), closing(_open(content.data)) as opened:
         pages = [_page_lines(opened, index) for index in range(len(opened))]
         title, outline = _title(opened), _outline(opened)
-    finally:
-        opened.close()
     writer = TextWriter()
     bare: list[int] = []
     ends = running_lines([[line.text for line in page] for page in pages])

@@ -10,7 +10,7 @@ import pptx
 
 from indexer.parsing.limits import ParsingLimits
 from indexer.parsing.pages import pages_without_text
-from indexer.parsing.source import NotThisFormat, Parsed, SourceFile
+from indexer.parsing.source import Parsed, SourceFile, as_damage
 from indexer.parsing.writing import TextWriter
 from indexer.parsing.zipped import open_zip
 
@@ -25,20 +25,17 @@ LINE_EMU = 457_200
 def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
     """Yield the one document of a PPTX file."""
     content, _ = open_zip(file, limits, "ppt/presentation.xml", "a presentation (PPTX)")
-    try:
-        opened = pptx.Presentation(BytesIO(content.data))
-        title = opened.core_properties.title or ""
-        slides = list(opened.slides)
-    except Exception as error:
-        raise NotThisFormat(f"a damaged presentation: {type(error).__name__}: {error}") from error
     writer = TextWriter()
     bare: list[int] = []
-    for number, slide in enumerate(slides, start=1):
-        writer.page()
-        before = writer.length
-        _write_slide(slide, writer)
-        if writer.length == before:
-            bare.append(number)
+    with as_damage("presentation"):
+        opened = pptx.Presentation(BytesIO(content.data))
+        title = opened.core_properties.title or ""
+        for number, slide in enumerate(opened.slides, start=1):
+            writer.page()
+            before = writer.length
+            _write_slide(slide, writer)
+            if writer.length == before:
+                bare.append(number)
     # What PowerPoint calls a presentation whose author gave it no name.
     title = "" if title == "PowerPoint Presentation" else title
     notes = pages_without_text(bare, "slide")

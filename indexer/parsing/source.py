@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -143,6 +145,17 @@ class NotText(Unparsable):
 
 class NotThisFormat(Unparsable):
     """The file is not what its name says, or is damaged."""
+
+
+@contextmanager
+def as_damage(kind: str) -> Iterator[None]:
+    """Turn whatever a library raises over a file of its format into the reason that the file is damaged."""
+    try:
+        yield
+    except (Unparsable, OSError, MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        raise NotThisFormat(f"a damaged {kind}: {type(error).__name__}: {error}") from error
 
 
 class NoText(Unparsable):

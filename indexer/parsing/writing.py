@@ -114,6 +114,7 @@ class TextWriter:
 
     def _write(self, block: str, *, item: bool = False) -> int:
         """Write a block and return where it begins."""
+        block = block.replace("\0", "")
         if self._pieces:
             # Items of a list stand close together.
             gap = "\n" if item and self._after_item else "\n\n"

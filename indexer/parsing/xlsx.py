@@ -10,7 +10,7 @@ from typing import Any
 import openpyxl
 
 from indexer.parsing.limits import ParsingLimits
-from indexer.parsing.source import NotThisFormat, Parsed, SourceFile
+from indexer.parsing.source import Parsed, SourceFile, as_damage
 from indexer.parsing.writing import TextWriter
 from indexer.parsing.zipped import open_zip
 
@@ -18,21 +18,18 @@ from indexer.parsing.zipped import open_zip
 def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
     """Yield the one document of an XLSX file."""
     content, _ = open_zip(file, limits, "xl/workbook.xml", "a workbook (XLSX)")
-    try:
-        book = openpyxl.load_workbook(BytesIO(content.data), read_only=True, data_only=True, keep_links=False)
-        title = book.properties.title or ""
-    except Exception as error:
-        raise NotThisFormat(f"a damaged workbook: {type(error).__name__}: {error}") from error
     writer = TextWriter()
     empty: list[str] = []
-    for sheet in book.worksheets:
-        rows = list(_rows(sheet))
-        if rows:
-            writer.heading(1, sheet.title)
-            writer.table(rows)
-        else:
-            empty.append(sheet.title)
-    book.close()
+    with as_damage("workbook"):
+        book = openpyxl.load_workbook(BytesIO(content.data), read_only=True, data_only=True, keep_links=False)
+        title = book.properties.title or ""
+        for sheet in book.worksheets:
+            if rows := list(_rows(sheet)):
+                writer.heading(1, sheet.title)
+                writer.table(rows)
+            else:
+                empty.append(sheet.title)
+        book.close()
     notes = [f"sheets without values: {', '.join(empty)}"] if empty else []
     yield writer.parsed(file, content, title or file.path.stem, notes=notes, without="no values in the sheets")
 

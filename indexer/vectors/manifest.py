@@ -45,10 +45,10 @@ class Manifest:
     def kind(self) -> str:
         """The index in words."""
         if self.probes is None:
-            return "exact"
+            return "exact vectors"
         return (
-            f"{self.lists:,} lists (IVF) of 8-bit vectors, {self.probes:,} looked into and refined: "
-            f"recall@10 {self.recall:.2f}"
+            f"{self.lists:,} lists of 8-bit vectors (IVF, SQ8), {self.probes:,} of them searched and refined: "
+            f"recall@10 {self.recall:.3f} on its own passages"
         )
 
 

@@ -150,3 +150,9 @@ def test_what_changed_is_put_into_the_published_index_and_nothing_else_is_read(i
     assert found(index, "something new", 1) == ["new"]
     assert [hit.text for hit in index.search("default", "text three", 1).hits] == ["text three"]
     assert len(found(index, "text", 100)) == 41
+
+
+def test_an_ingest_says_which_kind_of_index_there_is(store, settings, tmp_path, kind):
+    (tmp_path / "a.md").write_text("one text")
+    index = ingest(store, [tmp_path / "a.md"], "default", settings=settings).index
+    assert index == "exact vectors" if kind == "exact" else "1 lists of 8-bit vectors" in index
