@@ -23,8 +23,9 @@ from indexer.deletion import delete
 from indexer.errors import DocumentNotFound
 from indexer.index import Index
 from indexer.ingest import ingest
-from indexer.publishing import vectors_home
+from indexer.publishing import publish, vectors_home
 from indexer.settings import IndexerSettings
+from indexer.store.writer import open_writer
 from indexer.vectors import INDEX, generation_folder
 
 IDS = st.sampled_from([f"d{number}" for number in range(6)])
@@ -73,6 +74,12 @@ class StoreMachine(RuleBasedStateMachine):
         with pytest.raises(DocumentNotFound):
             delete(self.store, "default", [*self.documents, "unknown"], self.settings)
 
+    @precondition(lambda self: self.index.collections())
+    @rule()
+    def publish_what_waits(self) -> None:
+        with open_writer(self.store, 0) as writer:
+            publish(writer, "default")
+
     @rule()
     def reopen(self) -> None:
         self.index.close()
@@ -114,6 +121,13 @@ class StoreMachine(RuleBasedStateMachine):
         assert best.score == pytest.approx(1, abs=1e-5)
 
 
+@pytest.fixture(params=["exact", "lists"])
+def _kind(request, monkeypatch):
+    """Let every collection have this kind of index, however small it is."""
+    monkeypatch.setenv("OPENBOOK_EXACT_VECTORS", "50000" if request.param == "exact" else "0")
+
+
+@pytest.mark.usefixtures("_kind")
 def test_the_store_agrees_with_a_dictionary_whatever_is_done(settings, capfd):
     class Machine(StoreMachine):
         pass
@@ -125,6 +139,7 @@ def test_the_store_agrees_with_a_dictionary_whatever_is_done(settings, capfd):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_kind")
 def test_the_store_agrees_with_a_dictionary_for_a_long_time(settings, capfd):
     class Machine(StoreMachine):
         pass
