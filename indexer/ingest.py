@@ -144,7 +144,7 @@ class _Run:
 
     def take(self) -> None:
         """Read the files and commit what is new in them, group by group."""
-        with closing(read(self.changed.among(self.sources), self.settings.parser_workers)) as files:
+        with closing(read(self.changed.among(self.sources), self.settings)) as files:
             for found, contents in files:
                 self._take_file(OpenFile(found, keep_ids=self.options.delete_missing), contents)
                 if self.stopping:

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator
 from itertools import chain
 
 from indexer.parsing.source import Parsed, SourceFile, Unreadable
+from indexer.settings import IndexerSettings
 from indexer.walking import FoundFile
 
 MOST_WORKERS = 8
@@ -15,13 +16,13 @@ MOST_WORKERS = 8
 Contents = Iterator[Parsed | Unreadable]
 
 
-def read(files: Iterator[FoundFile], workers: int | None) -> Generator[tuple[FoundFile, Contents], None, None]:
+def read(files: Iterator[FoundFile], settings: IndexerSettings) -> Generator[tuple[FoundFile, Contents], None, None]:
     """Yield each file with what is in it, which is to be taken before the next file is.
 
     Args:
         files: taken some way ahead, so that there is always something to read.
-        workers: how many processes; None takes half of the cores, 0 reads in this process. None is started before
-            there is a file.
+        settings: how many processes there are, and what reading one file may take. No process is started before there
+            is a file.
     """
     first = next(files, None)
     if first is None:
@@ -33,14 +34,16 @@ def read(files: Iterator[FoundFile], workers: int | None) -> Generator[tuple[Fou
             waiting.append(file)
             yield file.source_file()
 
-    if workers == 0:
+    limits = settings.parsing_limits()
+    if settings.parser_workers == 0:
         from indexer.parsing.reading import parse_file
 
         for source in source_files():
-            yield waiting.popleft(), parse_file(source)
+            yield waiting.popleft(), parse_file(source, limits)
         return
     from indexer.parsing.pool import ParserPool
 
-    with ParserPool(workers=workers or min(MOST_WORKERS, max(1, (os.cpu_count() or 1) // 2))) as pool:
+    workers = settings.parser_workers or min(MOST_WORKERS, max(1, (os.cpu_count() or 1) // 2))
+    with ParserPool(limits, workers) as pool:
         for _, contents in pool.parse(source_files()):
             yield waiting.popleft(), contents

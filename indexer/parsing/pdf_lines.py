@@ -22,6 +22,8 @@ LARGER = 1.1
 LONGEST_HEADING = 120
 MOST_HEADING_LINES = 3
 DEEPEST = 6
+PRIVATE = 0xF0000
+"""Where characters begin that mean nothing to anybody."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,16 @@ def blocks(pages: Sequence[Sequence[Line]], outline: Outline) -> Iterator[list[B
     levels = {} if outline else _levels(pages)
     for index, page in enumerate(pages):
         yield _page_blocks(page, outline.get(index, {}), levels)
+
+
+def edges_of(pages: Sequence[Sequence[Line]]) -> list[list[str]]:
+    """Return the lines of pages as running headers and footers are looked for: lines in larger letters are none."""
+    larger = _levels(pages)
+    # A character for each page that stands on no other.
+    return [
+        [chr(PRIVATE + number) if line.size in larger else line.text for line in page]
+        for number, page in enumerate(pages)
+    ]
 
 
 def _page_blocks(page: Sequence[Line], titles: dict[str, int], levels: dict[float, int]) -> list[Block]:

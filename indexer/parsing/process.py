@@ -94,7 +94,7 @@ class WorkerProcess:
 
     def _next(self) -> Part | int:
         if not self._connection.poll(self._limits.seconds):
-            raise WorkerEnded(f"takes longer than the {self._limits.seconds:g} seconds that reading one file may take")
+            raise WorkerEnded(f"takes longer than {self._limits.seconds:g} s to read (OPENBOOK_PARSER_SECONDS)")
         message: Part | int = self._connection.recv()
         return message
 

@@ -37,4 +37,4 @@ def parse_file(file: SourceFile, limits: ParsingLimits | None = None) -> Iterato
 
 def out_of_memory(limits: ParsingLimits) -> str:
     """Return why a file that took too much memory is not read."""
-    return f"takes more than the {limits.memory_bytes // MEBIBYTE} MiB of memory that reading one file may take"
+    return f"takes more than {limits.memory_bytes // MEBIBYTE} MiB of memory to read (OPENBOOK_PARSER_MEMORY_MIB)"

@@ -63,7 +63,7 @@ class SourceFile:
                 data += more
                 step = max(MEBIBYTE, len(data))
         if len(data) > limits.input_bytes:
-            raise TooMuch(f"larger than the {limits.input_bytes // MEBIBYTE} MiB that one file may have")
+            raise TooMuch(f"larger than {limits.input_bytes // MEBIBYTE} MiB (OPENBOOK_PARSER_FILE_MIB)")
         return Content(data)
 
 

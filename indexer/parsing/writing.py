@@ -47,15 +47,16 @@ class TextWriter:
 
     def paragraph(self, text: str) -> None:
         """Write a paragraph, its lines as they are."""
-        text = text.strip("\n")
+        text = text.replace("\0", "").strip("\n")
         if text.strip():
             self._write(text)
 
     def item(self, text: str, depth: int = 0, mark: str = "-") -> None:
         """Write an item of a list; `depth` is 0 for an item that is in no other."""
-        if text.strip():
+        text = text.replace("\0", "").strip()
+        if text:
             first, hanging = f"{'  ' * depth}{mark} ", "  " * depth + " " * (len(mark) + 1)
-            self._write(first + f"\n{hanging}".join(text.strip().split("\n")), item=True)
+            self._write(first + f"\n{hanging}".join(text.split("\n")), item=True)
 
     def table(self, rows: Iterable[Sequence[str]]) -> None:
         """Write a table whose first row is its header. One that has but one row or column is written as lines."""
@@ -114,7 +115,6 @@ class TextWriter:
 
     def _write(self, block: str, *, item: bool = False) -> int:
         """Write a block and return where it begins."""
-        block = block.replace("\0", "")
         if self._pieces:
             # Items of a list stand close together.
             gap = "\n" if item and self._after_item else "\n\n"
@@ -131,8 +131,8 @@ class TextWriter:
 
 
 def one_line(text: str) -> str:
-    """Return a text with every stretch of white space as one space."""
-    return SPACE.sub(" ", text).strip()
+    """Return a text with every stretch of white space as one space, and without NUL."""
+    return SPACE.sub(" ", text.replace("\0", "")).strip()
 
 
 def _row(cells: Sequence[str], width: int) -> str:

@@ -59,7 +59,8 @@ def _check(archive: zipfile.ZipFile, limits: ParsingLimits) -> None:
                 size += len(piece)
                 total += len(piece)
                 if total > limits.inflated_bytes:
-                    raise TooMuch(f"holds more than {limits.inflated_bytes // MEBIBYTE} MiB when it is inflated")
+                    most = limits.inflated_bytes // MEBIBYTE
+                    raise TooMuch(f"holds more than {most} MiB when it is inflated (OPENBOOK_PARSER_FILE_MIB)")
                 if size > max(RATIO_FROM_BYTES, limits.inflated_ratio * entry.compress_size):
                     raise TooMuch(
                         f"{entry.filename[:80]!r} in it holds more than {limits.inflated_ratio} times its packed size"

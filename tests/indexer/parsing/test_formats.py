@@ -209,6 +209,12 @@ def test_running_headers_and_footers_and_page_numbers_are_left_out():
     assert [parsed.document.text[start : start + 5] for start in parsed.pages] == list(WORDS[1:])
 
 
+def test_headings_that_count_the_pages_are_no_running_headers():
+    pages = [[(f"Chapter {page}", 18), f"{WORDS[page]} is the word."] for page in range(1, 6)]
+    text = only("a.pdf", samples.make_pdf(pages)).document.text
+    assert text.startswith("# Chapter 1\n\nAmber is the word.\n\n# Chapter 2")
+
+
 def test_lines_that_differ_in_more_than_the_number_of_the_page_are_kept():
     pages = [[f"Room {page * 7 % 5}", f"Team {page * page} has it", "x"] for page in range(1, 7)]
     text = only("a.pdf", samples.make_pdf(pages)).document.text
