@@ -26,7 +26,7 @@ MARKDOWN = st.lists(
     st.sampled_from(
         ["# a", "## b ##", "a", "===", "---", "| a | b |", "|---|---|", "a|b", "-|-", "```", "", " x", "| 1 |"]
     )
-).map("\n".join)
+).map(lambda lines: "\n".join(["No front matter.", *lines]))
 
 
 @given(st.lists(BLOCKS, max_size=12))
