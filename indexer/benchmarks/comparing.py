@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from indexer.benchmarks.embedded import Embedded
-from indexer.benchmarks.mixture import Mixture
 from indexer.fingerprint import Vectors
 from indexer.vectors import build_from
 from indexer.vectors.index import LEAST_CANDIDATES, Ids
@@ -28,29 +27,43 @@ class Likeness:
     embedded_cosines: tuple[float, float]
     """Of questions with the nearest and the tenth passage, at the mean."""
     drawn_cosines: tuple[float, float]
+    embedded_chosen: tuple[int, float]
+    """How many lists the index chose to look into, by its own passages, and the recall of questions with these."""
+    drawn_chosen: tuple[int, float]
 
 
 def likeness(embedded: Embedded, random: np.random.Generator) -> Likeness:
     """Compare embedded vectors with drawn ones."""
-    mixture: Mixture = embedded.mixture
-    real, real_cosines = _measure(embedded.passages, embedded.questions)
-    passages = mixture.draw(len(embedded.passages), random)
-    questions = mixture.draw_questions(passages[: len(embedded.questions)], random)
-    drawn, drawn_cosines = _measure(passages, questions)
-    return Likeness(PROBES, real, drawn, real_cosines, drawn_cosines)
+    passages = embedded.mixture.draw(len(embedded.passages), random)
+    questions = embedded.mixture.draw_questions(passages[: len(embedded.questions)], random)
+    real, drawn = _measure(embedded.passages, embedded.questions), _measure(passages, questions)
+    return Likeness(PROBES, real.recalls, drawn.recalls, real.cosines, drawn.cosines, real.chosen, drawn.chosen)
 
 
-def _measure(passages: Vectors, questions: Vectors) -> tuple[tuple[float, ...], tuple[float, float]]:
+@dataclass(frozen=True)
+class _Measured:
+    recalls: tuple[float, ...]
+    cosines: tuple[float, float]
+    chosen: tuple[int, float]
+
+
+def _measure(passages: Vectors, questions: Vectors) -> _Measured:
     rows = _Rows(passages)
     index = build_from(rows, len(passages), passages.shape[1], exact_up_to=0)
     neighbours = Neighbours(np.full(len(questions), -1, dtype=np.int64), questions)
     neighbours.look_at(rows.ids, passages)
-    recalls = [
-        neighbours.recall(index.candidates(neighbours.questions, LEAST_CANDIDATES, min(probes, index.lists)))
-        for probes in PROBES
-    ]
+
+    def recall(probes: int) -> float:
+        found = index.candidates(neighbours.questions, LEAST_CANDIDATES, min(probes, index.lists))
+        return neighbours.recall(found)
+
+    assert index.probes is not None
     best = np.sort(questions @ passages.T, axis=1)[:, ::-1].mean(axis=0)
-    return tuple(recalls), (float(best[0]), float(best[9]))
+    return _Measured(
+        recalls=tuple(recall(probes) for probes in PROBES),
+        cosines=(float(best[0]), float(best[9])),
+        chosen=(index.probes, recall(index.probes)),
+    )
 
 
 class _Rows:

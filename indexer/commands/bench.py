@@ -79,6 +79,10 @@ def _likeness(result: Result) -> str:
         for probes, real, drawn in zip(like.probes, like.embedded, like.drawn, strict=True)
     ]
     lines.append(
+        f"With as many as the index chose: embedded {like.embedded_chosen[1]:.3f} ({like.embedded_chosen[0]}), "
+        f"drawn {like.drawn_chosen[1]:.3f} ({like.drawn_chosen[0]})"
+    )
+    lines.append(
         f"Cosine of a question with the nearest and the tenth passage: embedded {like.embedded_cosines[0]:.2f} and "
         f"{like.embedded_cosines[1]:.2f}, drawn {like.drawn_cosines[0]:.2f} and {like.drawn_cosines[1]:.2f}"
     )
