@@ -150,7 +150,7 @@ class _Selector:
         chosen[self.ids] = True
         # FAISS keeps a pointer to the bits, not the bits.
         self._bits = np.packbits(chosen, bitorder="little")
-        self.faiss = faiss.IDSelectorBitmap(len(chosen), faiss.swig_ptr(self._bits))
+        self.faiss = faiss.IDSelectorBitmap(len(self._bits), faiss.swig_ptr(self._bits))
 
 
 def _ranked(query: Vectors, found: tuple[Ids, Vectors]) -> Pairs:

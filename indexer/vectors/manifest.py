@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 BLOCK = 4 * 1024 * 1024
-START_BLOCKS = 4
-"""16 MiB: centres and lengths of the lists of up to 25 million vectors of 384 numbers."""
+HEADER = 64 * 1024
+"""More than what a file holds besides centres, lengths of lists and vectors."""
 OTHER_BLOCKS = 8
 
 
@@ -68,14 +69,20 @@ def check(path: Path, manifest: Manifest, *, whole: bool) -> None:
     """
     if path.stat().st_size != manifest.bytes:
         raise ValueError(f"{path.name} has {path.stat().st_size} bytes instead of {manifest.bytes}")
-    blocks = range(len(manifest.sha256))
+    blocks: Sequence[int] = range(len(manifest.sha256))
     if len(blocks) != -(-manifest.bytes // BLOCK):
         raise ValueError(f"its manifest has {len(blocks)} sums for {manifest.bytes} bytes")
     if manifest.probes is not None and not whole:
-        others = random.sample(blocks[START_BLOCKS:], min(OTHER_BLOCKS, len(blocks[START_BLOCKS:])))
-        blocks = sorted({*blocks[:START_BLOCKS], *others, *blocks[-1:]})  # type: ignore[assignment]
+        blocks = _some(blocks, manifest)
     with path.open("rb") as file:
         for number in blocks:
             file.seek(number * BLOCK)
             if hashlib.sha256(file.read(BLOCK)).hexdigest() != manifest.sha256[number]:
                 raise ValueError(f"the checksum of {path.name} does not agree with its manifest (block {number})")
+
+
+def _some(blocks: Sequence[int], manifest: Manifest) -> list[int]:
+    """Return the blocks with what an index needs to be read at all, the last, and some of the others by chance."""
+    start = -(-(HEADER + manifest.lists * (4 * manifest.dimension + 8)) // BLOCK)
+    others = random.sample(blocks[start:], min(OTHER_BLOCKS, len(blocks[start:])))
+    return sorted({*blocks[:start], *others, *blocks[-1:]})
