@@ -57,14 +57,18 @@ def publish(writer: StoreWriter, name: str, *, again: bool = False) -> Collectio
         failpoint("publish.begun")
         generation, index = write(writer, state, again=again)
     writer.point_to(name, generation, state.revision, index.count, index.last_id)
-    vectors.drop_old_generations(vectors_home(writer.folder, name), generation)
-    return _state(writer.connection, name)
+    published = _state(writer.connection, name)
+    drop_unneeded(writer, published)
+    return published
 
 
 def publish_if_due(writer: StoreWriter, name: str) -> Collection:
     """Publish a collection where it is worth its time, and return it as it is now."""
     state = _state(writer.connection, name)
-    return publish(writer, name) if is_due(writer.connection, state) else state
+    if is_due(writer.connection, state):
+        return publish(writer, name)
+    drop_unneeded(writer, state)
+    return state
 
 
 def is_due(connection: Connection, state: Collection) -> bool:
@@ -119,6 +123,13 @@ def kind_of_index(folder: Path, state: Collection) -> str:
         return vectors.read_manifest(vectors_home(folder, state.name), state.generation).kind
     except VectorsDamaged:
         return ""
+
+
+def drop_unneeded(writer: StoreWriter, state: Collection) -> None:
+    """Remove the generations of a collection that no reader needs, and what a writer that was killed has left."""
+    home = vectors_home(writer.folder, state.name)
+    vectors.drop_unpublished(home, state.generation)
+    vectors.drop_old_generations(home, state.generation)
 
 
 def _state(connection: Connection, name: str) -> Collection:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Literal
 
 from corpus.errors import UsageError
-from indexer import vectors
 from indexer.chunking import embedded_text
 from indexer.embedders import Embedders
 from indexer.embedding import Embedder
@@ -23,7 +22,7 @@ from indexer.failpoints import failpoint
 from indexer.index import collection_not_found
 from indexer.layout import parsed_again
 from indexer.preparing import Pending, Preparer, recipe_of
-from indexer.publishing import vectors_home, write
+from indexer.publishing import drop_unneeded, write
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import transaction
@@ -162,8 +161,9 @@ class _Run:
             )
             failpoint("rebuild.before_commit")
         failpoint("rebuild.committed")
-        vectors.drop_old_generations(vectors_home(self.writer.folder, self.name), generation)
-        return self._state()
+        swapped = self._state()
+        drop_unneeded(self.writer, swapped)
+        return swapped
 
     def _state(self) -> Collection:
         state = queries.collection(self.writer.connection, self.name)

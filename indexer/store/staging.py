@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 from indexer.failpoints import failpoint
@@ -11,6 +12,9 @@ from indexer.store.database import transaction
 from indexer.store.queries.of_rebuilds import OF_COLLECTION
 from indexer.store.records import NewChunk, Rebuild
 from indexer.store.writer import StoreWriter, count_revision, put_chunk
+
+SAID = re.compile(r"/[0-9a-f]{12}$")
+"""The hash at the end of a recipe of what was said of the document at the command line."""
 
 
 class Staging:
@@ -87,7 +91,17 @@ class Staging:
         # A list is not made of it: it reads a table that is not written here.
         for version, title, chunk in queries.staged_chunks(connection, self._collection):
             put_chunk(connection, version, title, chunk)
-        connection.execute(f"UPDATE versions SET recipe = ? WHERE key IN ({OF_COLLECTION})", (recipe, self._collection))
+        of_collection = (self._collection,)
+        recipes = connection.execute(
+            f"SELECT DISTINCT recipe FROM versions WHERE key IN ({OF_COLLECTION})", of_collection
+        )
+        for (old,) in recipes.fetchall():
+            # What was said of the document when it was ingested is no matter of how it is cut.
+            said = SAID.search(old)
+            connection.execute(
+                f"UPDATE versions SET recipe = ? WHERE recipe = ? AND key IN ({OF_COLLECTION})",
+                (recipe + (said[0] if said else ""), old, self._collection),
+            )
 
     def clear(self) -> None:
         """Throw away what is staged, within a transaction of the caller."""

@@ -135,6 +135,13 @@ def quarantine(home: Path, generation: int) -> None:
         os.rename(folder, aside)
 
 
+def drop_unpublished(home: Path, published: int) -> None:
+    """Remove what a writer that was killed has left: unfinished generations, and those that nothing points to."""
+    for path in [*home.glob(".gen-*"), *home.glob("gen-*")]:
+        if path.name.startswith(".") or (path.name[4:].isdecimal() and int(path.name[4:]) > published):
+            shutil.rmtree(path, ignore_errors=True)
+
+
 def drop_old_generations(home: Path, published: int) -> None:
     """Remove every generation but the published one and the one before, which a reader may be about to open."""
     kept = sorted((int(path.name[4:]) for path in home.glob("gen-*") if path.name[4:].isdecimal()), reverse=True)

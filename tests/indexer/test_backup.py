@@ -121,7 +121,7 @@ def test_a_reader_in_the_middle_of_a_look_sees_one_state(store, settings, add, t
 
 
 def test_backups_made_during_an_ingest_are_each_one_commit(store, settings, tmp_path, monkeypatch):
-    monkeypatch.setattr("indexer.grouping.GROUP_DOCUMENTS", 3, raising=False)
+    monkeypatch.setattr("indexer.ingest.GROUP_DOCUMENTS", 3)
     folder = tmp_path / "documents"
     folder.mkdir()
     for number in range(40):

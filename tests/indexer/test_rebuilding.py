@@ -88,6 +88,16 @@ def test_a_rebuild_cuts_as_the_settings_say_and_an_ingest_then_finds_nothing_to_
     assert healthy(filled)
 
 
+def test_a_rebuild_keeps_what_was_said_of_documents_when_they_were_ingested(store, settings, tmp_path):
+    from indexer.options import IngestOptions, Provenance
+
+    (tmp_path / "a.md").write_text("text")
+    options = IngestOptions(provenance=Provenance(authority=3))
+    ingest(store, [tmp_path / "a.md"], "default", settings=settings, options=options)
+    rebuild(store, "default", settings=settings)
+    assert ingest(store, [tmp_path / "a.md"], "default", settings=settings, options=options).unchanged == 1
+
+
 def test_embed_only_changes_the_embedder_and_keeps_the_ids(filled, settings, other_path, tiny_path):
     before = rows(filled, "SELECT id, text FROM chunks ORDER BY id")
     done = rebuild(filled, "default", embed_only=True, embedder=str(other_path), settings=settings)
