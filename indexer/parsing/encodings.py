@@ -27,7 +27,8 @@ BOMS = (
 )
 CONTROLS = re.compile(rb"[\x01-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 """Bytes that texts in no encoding have, but for a stray one."""
-LINES_TO_JUDGE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
+BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+LONGEST_LEAD = 512
 JUDGED_BYTES = 1 << 16
 MOST_CONTROLS = 0.001
 LEAST_PRINTABLE = 0.97
@@ -125,11 +126,7 @@ def _detected(data: bytes) -> list[str]:
     """Return the encodings that the bytes may be in, the likeliest first."""
     import charset_normalizer
 
-    judged = b""
-    for match in LINES_TO_JUDGE.finditer(data):
-        judged += match[0]
-        if len(judged) > JUDGED_BYTES:
-            break
+    judged = _judged(data)
     found = [match for match in charset_normalizer.from_bytes(judged) if not match.encoding.startswith("utf")]
     if not found:
         return []
@@ -142,6 +139,28 @@ def _detected(data: bytes) -> list[str]:
     names = {name for match in equal for name in (match.encoding, *match.could_be_from_charset)}
     preferred = [name for name in PREFERRED if name in names]
     return [*preferred, *(match.encoding for match in found)]
+
+
+def _judged(data: bytes) -> bytes:
+    """Return lines with bytes beyond ASCII, as many as are needed to judge them."""
+    lines: list[bytes] = []
+    end = taken = 0
+    while taken < JUDGED_BYTES and (beyond := BEYOND_ASCII.search(data, end)):
+        first = beyond.start()
+        # Between the line before and the first byte beyond ASCII any place will do.
+        earliest = max(end, first - LONGEST_LEAD)
+        start = data.rfind(b"\n", earliest, first) + 1 or earliest
+        end = data.find(b"\n", first, first + JUDGED_BYTES) + 1 or _before_beyond(data, first + JUDGED_BYTES)
+        lines.append(data[start:end])
+        taken += end - start
+    return b"".join(lines)
+
+
+def _before_beyond(data: bytes, at: int) -> int:
+    """Return where a line that is too long may be cut: behind a byte of ASCII, since others come in pairs."""
+    while at < len(data) and data[at - 1] > 0x7F:
+        at += 1
+    return min(at, len(data))
 
 
 def _printable(text: str) -> float:

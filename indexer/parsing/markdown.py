@@ -19,9 +19,10 @@ from indexer.parsing.limits import ParsingLimits
 from indexer.parsing.source import Heading, NotText, Parsed, SourceFile, Table
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*))?$")
+CLOSING = re.compile(r"(?:^|[ \t])#+$")
 UNDERLINE = re.compile(r"^ {0,3}(?:=+|-+)[ \t]*$")
-DELIMITER = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+DASHES = re.compile(r":?-+:?")
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 
 
@@ -60,7 +61,7 @@ def headings(text: str) -> tuple[Heading, ...]:
     for offset, line in _lines_outside_code(text):
         if heading := HEADING.match(line):
             start = offset + len(line) - len(line.lstrip())
-            found.append(Heading(start, offset + len(line), len(heading[1]), (heading[2] or "").strip()))
+            found.append(Heading(start, offset + len(line), len(heading[1]), _title(heading)))
         elif UNDERLINE.match(line) and previous.strip() and not HEADING.match(previous):
             start, level = offset - 1 - len(previous.lstrip()), 1 if "=" in line else 2
             found.append(Heading(start, offset + len(line), level, previous.strip()))
@@ -81,11 +82,24 @@ def tables(text: str) -> tuple[Table, ...]:
             if end > body:
                 found.append(Table(start, body, end))
             body = 0
-        elif before and DELIMITER.match(line) and "|" in line and "|" in before[1]:
+        elif before and "|" in before[1] and _is_delimiter(line):
             start, body = before[0], min(offset + len(line) + 1, len(text))
             end = body
         before = (offset, line)
     return tuple(found)
+
+
+def _title(heading: re.Match[str]) -> str:
+    """Return the words of a heading, without the marks that may close it."""
+    return CLOSING.sub("", (heading[2] or "").strip()).strip()
+
+
+def _is_delimiter(line: str) -> bool:
+    """Whether a line is the one of dashes between the header of a table and its rows."""
+    if "|" not in line or line.startswith("    ") or not set(line) <= set("|:- \t"):
+        return False
+    cells = line.strip().removeprefix("|").removesuffix("|").split("|")
+    return all(DASHES.fullmatch(cell.strip()) for cell in cells)
 
 
 def _lines_outside_code(text: str) -> Iterator[tuple[int, str]]:

@@ -7,86 +7,19 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from indexer.parsing.elements import (
+    BLOCKS,
+    CONTENT,
+    FRAME,
+    FRAME_OF_PAGE,
+    FRAME_ROLES,
+    UNSEEN,
+    is_hidden,
+    name_of,
+    texts,
+)
 from indexer.parsing.writing import TextWriter, one_line
 
-UNSEEN = frozenset(
-    (
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "head",
-        "title",
-        "svg",
-        "iframe",
-        "object",
-        "embed",
-        "canvas",
-        "audio",
-        "video",
-        "map",
-        "button",
-        "select",
-        "option",
-        "input",
-        "textarea",
-        "dialog",
-    )
-)
-"""Elements whose content is no text for a reader."""
-FRAME = frozenset(("nav", "aside", "menu"))
-FRAME_OF_PAGE = frozenset(("header", "footer"))
-"""Around the page they are boilerplate; around an article they hold its title and author."""
-FRAME_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar"))
-CONTENT = frozenset(("main", "article", "section"))
-BLOCKS = frozenset(
-    (
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "html",
-        "legend",
-        "li",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    )
-)
 LEVELS = {f"h{level}": level for level in range(1, 7)}
 MOST_SPAN = 100
 
@@ -111,9 +44,9 @@ def write_markup(root: etree._Element, writer: TextWriter, *, boilerplate: bool 
 
 def _main_parts(root: etree._Element) -> list[etree._Element]:
     """Return the elements that hold what the page is about."""
-    found = [element for element in root.iter("*") if _name(element) == "main" or element.get("role") == "main"]
+    found = [element for element in root.iter("*") if name_of(element) == "main" or element.get("role") == "main"]
     found = [part for part in found if not any(above in found for above in part.iterancestors())]
-    return found if any(one_line("".join(_texts(part))) for part in found) else [root]
+    return found if any(one_line("".join(texts(part))) for part in found) else [root]
 
 
 class _Walk:
@@ -139,18 +72,18 @@ class _Walk:
                     walk.skip_subtree()
                     skipped = element
                 else:
-                    self._start(_name(element), element)
+                    self._start(name_of(element), element)
                     self._text(element.text)
                 continue
             if element is not skipped:
-                self._end(_name(element))
+                self._end(name_of(element))
             if element is not root:
                 self._text(element.tail)
         self._flush()
 
     def _passed_over(self, element: etree._Element) -> bool:
-        name = _name(element)
-        if name in UNSEEN or element.get("hidden") is not None or element.get("aria-hidden") == "true":
+        name = name_of(element)
+        if name in UNSEEN or is_hidden(element):
             return True
         if self._boilerplate:
             return False
@@ -159,10 +92,10 @@ class _Walk:
 
     def _whole(self, element: etree._Element) -> bool:
         """Write an element that is written in one piece, and say whether it was one."""
-        name = _name(element)
+        name = name_of(element)
         if name in LEVELS:
             self._flush()
-            self._writer.heading(LEVELS[name], "".join(_texts(element)))
+            self._writer.heading(LEVELS[name], "".join(texts(element)))
         elif name == "table" and not _is_layout(element):
             self._flush()
             self._writer.table(_rows(element))
@@ -230,7 +163,7 @@ def _rows(table: etree._Element) -> Iterator[list[str]]:
         cells: list[str] = []
         for cell in row.iterchildren("{*}td", "{*}th"):
             _fill(cells, below)
-            text = one_line("".join(_texts(cell)))
+            text = one_line("".join(texts(cell)))
             rows = _span(cell, "rowspan")
             if rows > 1:
                 below[len(cells)] = (rows - 1, text)
@@ -255,30 +188,9 @@ def _span(cell: etree._Element, name: str) -> int:
 
 def _is_layout(table: etree._Element) -> bool:
     """Whether a table puts a page in order instead of data: it holds others, or headings."""
-    return any(_name(inner) in LEVELS or _name(inner) == "table" for inner in table.iterdescendants("*"))
-
-
-def _texts(element: etree._Element) -> Iterator[str]:
-    """Yield the pieces of text of an element, without what no reader sees."""
-    walk = etree.iterwalk(element, events=("start", "end"))
-    for event, inner in walk:
-        name = _name(inner)
-        # Blocks are apart, even where no space is.
-        yield " " if name in BLOCKS or name == "br" else ""
-        if event == "start":
-            if name in UNSEEN:
-                walk.skip_subtree()
-            else:
-                yield inner.text or ""
-        elif inner is not element:
-            yield inner.tail or ""
+    return any(name_of(inner) in LEVELS or name_of(inner) == "table" for inner in table.iterdescendants("*"))
 
 
 def _spaced(text: str) -> str:
     """Return a text whose line ends are spaces, as in HTML; those of `<br>` are added later."""
     return text.replace("\n", " ")
-
-
-def _name(element: etree._Element) -> str:
-    tag = element.tag
-    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""

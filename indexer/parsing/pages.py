@@ -15,6 +15,7 @@ NUMBER = re.compile(r"\d+")
 PAGE_NUMBER = re.compile(
     r"[-–—|\s]*(?:page|seite|стр\.?|p\.)?\s*(\d{1,4})(?:\s*(?:/|of|von|из)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
+LONGEST_NUMBER = 40
 SHOWN_PAGES = 20
 
 
@@ -57,7 +58,7 @@ def _ends(page: Sequence[str], number: int, running: set[tuple[bool, str]]) -> t
 
 
 def _is_running(line: str, number: int, running: set[tuple[bool, str]], *, top: bool) -> bool:
-    match = PAGE_NUMBER.fullmatch(line)
+    match = PAGE_NUMBER.fullmatch(line) if len(line) <= LONGEST_NUMBER else None
     return bool(match and int(match[1]) == number) or any((top, shape) in running for shape in _shapes(line, number))
 
 

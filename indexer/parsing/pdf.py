@@ -33,11 +33,9 @@ def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
         pages = [_page_lines(opened, index) for index in range(len(opened))]
         title, outline = _title(opened), _outline(opened)
     writer = TextWriter()
-    bare: list[int] = []
     ends = running_lines(edges_of(pages))
     contents = [page[top : len(page) - bottom] for page, (top, bottom) in zip(pages, ends, strict=True)]
-    # A page of nothing but its header is not one without text.
-    bare = [number for number, page in enumerate(pages, start=1) if not page]
+    bare = [number for number, page in enumerate(contents, start=1) if not page]
     for page in blocks(contents, outline):
         writer.page()
         for level, text in page:

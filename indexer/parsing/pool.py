@@ -9,24 +9,15 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 
 from corpus.errors import OpenbookError
-from indexer.parsing import PLAIN
+from indexer.parsing.batches import Batch, batches_of
 from indexer.parsing.limits import ParsingLimits
 from indexer.parsing.process import WorkerEnded, WorkerProcess
 from indexer.parsing.source import Parsed, SourceFile, Unreadable
 
-BATCH_FILES = 64
-BATCH_BYTES = 1 << 18
-"""Small plain files travel together, since a message each would cost more than reading them."""
 AHEAD_BATCHES = 4
 """How many batches per worker are read ahead of the caller …"""
 AHEAD_BYTES = 1 << 25
 """… as long as their files have no more bytes than this together."""
-WAITING_PARTS = 4
-"""How many parts of a batch wait for the caller at most."""
-CHECK_SECONDS = 0.2
-
-Piece = tuple[int, list[Parsed | Unreadable], bool]
-"""The position of a file in its batch, some of its documents, and whether they are the last ones."""
 
 
 class ParserPool:
@@ -39,7 +30,7 @@ class ParserPool:
     def __init__(self, settings: ParsingLimits | None = None, workers: int = 1) -> None:
         """Keep up to `workers` processes; the first one is started at once, the others when there is work for them."""
         self._limits = settings or ParsingLimits()
-        self._tasks: queue.SimpleQueue[_Batch | None] = queue.SimpleQueue()
+        self._tasks: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         self._workers = [_Worker(self._limits) for _ in range(workers)]
         self._threads: list[threading.Thread] = []
 
@@ -68,8 +59,8 @@ class ParserPool:
         Raises:
             OpenbookError: no worker can be started.
         """
-        batches = _batches(files)
-        ahead: deque[_Batch] = deque()
+        batches = batches_of(files)
+        ahead: deque[Batch] = deque()
         try:
             while True:
                 self._fill(ahead, batches)
@@ -81,7 +72,7 @@ class ParserPool:
             for batch in ahead:
                 batch.cancelled.set()
 
-    def _fill(self, ahead: deque[_Batch], batches: Iterator[_Batch]) -> None:
+    def _fill(self, ahead: deque[Batch], batches: Iterator[Batch]) -> None:
         """Give the workers as much to do as may be read ahead."""
         while len(ahead) < AHEAD_BATCHES * len(self._workers) and sum(batch.size for batch in ahead) < AHEAD_BYTES:
             batch = next(batches, None)
@@ -104,48 +95,13 @@ class ParserPool:
         try:
             worker.prepare()
             while (batch := self._tasks.get()) is not None:
-                worker.serve(batch)
+                try:
+                    worker.serve(batch)
+                except Exception as error:
+                    # The caller waits for it: it must hear of this, whatever it is.
+                    batch.fail(error)
         finally:
             worker.close()
-
-
-class _Batch:
-    """Files that travel together, and what was found in them so far."""
-
-    def __init__(self, files: list[SourceFile], size: int, *, plain: bool) -> None:
-        self.files = files
-        self.size = size
-        self.plain = plain
-        self.cancelled = threading.Event()
-        self._pieces: queue.Queue[list[Piece] | OpenbookError] = queue.Queue(WAITING_PARTS)
-        self._unread: deque[Piece] = deque()
-
-    def put(self, part: list[Piece] | OpenbookError) -> None:
-        """Hand over a part of the results, once the caller has taken enough of those before."""
-        while not self.cancelled.is_set():
-            try:
-                return self._pieces.put(part, timeout=CHECK_SECONDS)
-            except queue.Full:
-                continue
-
-    def results(self) -> Iterator[tuple[SourceFile, Iterator[Parsed | Unreadable]]]:
-        """Yield each file with its documents."""
-        for file in self.files:
-            documents = self._documents()
-            yield file, documents
-            for _ in documents:
-                """What the caller did not want."""
-
-    def _documents(self) -> Iterator[Parsed | Unreadable]:
-        last = False
-        while not last:
-            if not self._unread:
-                part = self._pieces.get()
-                if isinstance(part, OpenbookError):
-                    raise part
-                self._unread.extend(part)
-            _, some, last = self._unread.popleft()
-            yield from some
 
 
 class _Worker:
@@ -171,7 +127,7 @@ class _Worker:
         if process := self._process:
             process.kill()
 
-    def serve(self, batch: _Batch) -> None:
+    def serve(self, batch: Batch) -> None:
         """Read the files of a batch, in their order."""
         done = 0
         together = True
@@ -185,7 +141,7 @@ class _Worker:
                 done += 1
             together = together and not reason
 
-    def _ask(self, batch: _Batch, files: list[SourceFile], first: int) -> tuple[int, bool, str]:
+    def _ask(self, batch: Batch, files: list[SourceFile], first: int) -> tuple[int, bool, str]:
         """Have files read.
 
         Returns:
@@ -196,8 +152,7 @@ class _Worker:
         self.prepare()
         if self._process is None:
             assert self._failure is not None
-            batch.put(self._failure)
-            batch.cancelled.set()
+            batch.fail(self._failure)
             return 0, False, ""
         try:
             for part in self._process.parse(files, plain=batch.plain):
@@ -216,29 +171,3 @@ class _Worker:
         if self._process is not None:
             self._process.close()
             self._process = None
-
-
-def _batches(files: Iterable[SourceFile]) -> Iterator[_Batch]:
-    """Put small plain files together, and leave every other file alone."""
-    group: list[SourceFile] = []
-    total = 0
-    for file in files:
-        size = _size(file)
-        plain = file.suffix in PLAIN and size <= BATCH_BYTES
-        if group and (not plain or len(group) == BATCH_FILES or total + size > BATCH_BYTES):
-            yield _Batch(group, total, plain=True)
-            group, total = [], 0
-        if plain:
-            group.append(file)
-            total += size
-        else:
-            yield _Batch([file], size, plain=False)
-    if group:
-        yield _Batch(group, total, plain=True)
-
-
-def _size(file: SourceFile) -> int:
-    try:
-        return file.size
-    except OSError:
-        return 0

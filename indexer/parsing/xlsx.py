@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from io import BytesIO
@@ -14,10 +16,12 @@ from indexer.parsing.source import Parsed, SourceFile, as_damage
 from indexer.parsing.writing import TextWriter
 from indexer.parsing.zipped import open_zip
 
+WITHOUT_VALUE = re.compile(rb"(?:</f>|<f[^<>]*/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
+
 
 def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
     """Yield the one document of an XLSX file."""
-    content, _ = open_zip(file, limits, "xl/workbook.xml", "a workbook (XLSX)")
+    content, archive = open_zip(file, limits, "xl/workbook.xml", "a workbook (XLSX)")
     writer = TextWriter()
     empty: list[str] = []
     with as_damage("workbook"):
@@ -31,7 +35,15 @@ def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
                 empty.append(sheet.title)
         book.close()
     notes = [f"sheets without values: {', '.join(empty)}"] if empty else []
+    if bare := _formulas_without_values(archive):
+        notes.append(f"{bare} formulas without a stored value are left out: save the file in a spreadsheet program")
     yield writer.parsed(file, content, title or file.path.stem, notes=notes, without="no values in the sheets")
+
+
+def _formulas_without_values(archive: zipfile.ZipFile) -> int:
+    """Count the cells that hold a formula and not what comes of it, as files have them that no program computed."""
+    sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+    return sum(len(WITHOUT_VALUE.findall(archive.read(name))) for name in sheets)
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:

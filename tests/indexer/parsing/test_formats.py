@@ -113,6 +113,7 @@ def test_scripts_styles_and_menus_of_a_page_are_left_out():
     page = (
         "<html><head><title>Leave &amp; pay</title><style>p{}</style></head><body><header>Site</header>"
         "<script>var SECRET=1</script><nav>Menu</nav><p>Fact</p><aside>Ads</aside><div hidden>Hidden</div>"
+        "<p style='display: none'>Unseen</p>"
         "<div role='navigation'>Crumbs</div><noscript>Enable</noscript><button>Click</button>"
         "<footer>Imprint</footer></body></html>"
     )
@@ -124,9 +125,9 @@ def test_scripts_styles_and_menus_of_a_page_are_left_out():
 def test_the_main_part_of_a_page_is_the_document_with_the_header_of_its_article():
     page = (
         "<div>Cookies</div><main><article><header><h1>Title</h1></header>Body <b>b</b>old"
-        "<footer>By Ana</footer></article></main><p>Related</p>"
+        "<aside>Note</aside><footer>By Ana</footer></article></main><p>Related</p>"
     )
-    assert only("a.html", page.encode()).document.text == "# Title\n\nBody bold\n\nBy Ana"
+    assert only("a.html", page.encode()).document.text == "# Title\n\nBody bold\n\nNote\n\nBy Ana"
 
 
 def test_a_page_of_nothing_but_its_header_keeps_it_and_says_so():
@@ -295,6 +296,48 @@ def test_dates_and_numbers_of_a_sheet_are_written_as_a_person_would():
     parsed = only("a.xlsx", samples._saved(book.save))
     assert tables_of(parsed)[0].split("\n")[2:] == ["| 2024-05-01 | 0.3 | 2024-05-01 08:30:00 |", "|  | 3 | True |"]
     assert parsed.notes == ("sheets without values: Nothing",)
+
+
+def test_formulas_that_no_program_computed_are_noted():
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in (["Team", "Days"], ["Mill", "=1+2"], ["All", "=SUM(B2)"]):
+        book.active.append(row)
+    parsed = only("a.xlsx", samples._saved(book.save))
+    assert "Mill" in parsed.document.text
+    assert parsed.notes[0].startswith("2 formulas without a stored value")
+
+
+ENTITIES = '<!DOCTYPE x [<!ENTITY a "SECRET"><!ENTITY f SYSTEM "file:///etc/passwd">{}]>'
+BOMB = "".join(f'<!ENTITY b{n + 1} "{f"&b{n};" * 10}">' for n in range(9))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "entry"),
+    [
+        (".docx", "word/document.xml"),
+        (".xlsx", "xl/worksheets/sheet1.xml"),
+        (".pptx", "ppt/slides/slide1.xml"),
+        (".epub", "OEBPS/book.opf"),
+        (".epub", "OEBPS/one.xhtml"),
+    ],
+)
+@pytest.mark.parametrize("name", ["f", "b9"])
+def test_entities_neither_read_files_nor_multiply(suffix, entry, name):
+    import io
+    import zipfile
+
+    sample = SAMPLES[suffix]()
+    with zipfile.ZipFile(io.BytesIO(sample)) as opened:
+        xml = opened.read(entry).decode()
+    declared = ENTITIES.format(f'<!ENTITY b0 "ha">{BOMB}')
+    xml = xml.removeprefix(xml[: xml.index("?>") + 2] if xml.startswith("<?xml") else "")
+    spoilt = declared + xml.replace(FACT, f"&{name};").replace("</dc:title>", f"&{name};</dc:title>")
+    for found in samples.read_bytes(f"a{suffix}", replaced(sample, {entry: spoilt.encode()})):
+        shown = found.document.text + found.document.title if isinstance(found, Parsed) else found.reason
+        assert "root:" not in shown
+        assert shown.count("ha") < 100
 
 
 # EPUB

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import time
 from datetime import date
 from pathlib import Path
 
@@ -143,6 +144,27 @@ def test_other_encodings_are_detected_and_noted(tmp_path, text, encoding):
     (parsed,) = parse(tmp_path / "a.txt", text.encode(encoding))
     assert parsed.document.text == text
     assert "not UTF-8: read as" in parsed.notes[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"# " + b" " * 200_000 + b"x",
+        b"#" * 200_000 + b" x",
+        b"# " + b"# " * 100_000 + b"x",
+        b"| a |\n|" + b"-" * 200_000 + b"x",
+        b"| a |\n|" + b"- " * 100_000 + b"|",
+        b"a" * 1_000_000 + b"\n" + b"caf\xe9" * 10_000,
+        b"---\n" * 50_000,
+        b"\n" * 500_000,
+    ],
+    ids=range(8),
+)
+def test_no_text_takes_longer_than_its_length_allows(tmp_path, content):
+    started = time.process_time()
+    with contextlib.suppress(Unparsable):
+        parse(tmp_path / "a.md", content)
+    assert time.process_time() - started < 5
 
 
 def test_a_character_cut_in_two_does_not_make_utf_8_another_encoding(tmp_path):
