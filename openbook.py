@@ -9,7 +9,7 @@ import terminal
 COMMANDS = {
     "ingest": ("indexer.commands.ingest:ingest", "Add documents to the index, or bring changed ones up to date."),
     "watch": ("indexer.commands.watch:watch", "Follow folders: bring what changes in them into the index."),
-    "documents": ("indexer.cli:documents", "List, show and delete the documents of the index."),
+    "documents": ("indexer.commands.documents:documents", "List, show and delete the documents of the index."),
     "search": (
         "indexer.commands.search:search",
         "Show the passages for a question, without a language model.",

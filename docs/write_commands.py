@@ -39,7 +39,14 @@ def walk(command: click.Command, context: click.Context) -> Iterator[tuple[str, 
 
 def commands_page() -> str:
     """Return the text of docs/commands.md."""
-    root = click.Context(openbook.cli, info_name="openbook", terminal_width=WIDTH, max_content_width=WIDTH)
+    # Click remembers the help option of the first context that asked for it: this one must ask for the same.
+    root = click.Context(
+        openbook.cli,
+        info_name="openbook",
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        **openbook.cli.context_settings,
+    )
     sections = [f"## {path}\n\n```text\n{text}\n```\n" for path, text in walk(openbook.cli, root)]
     return "\n".join([HEADING, *sections])
 

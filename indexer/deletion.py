@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from indexer.index import collection_not_found, document_not_found
+from indexer.not_found import collection_not_found, document_not_found
 from indexer.publishing import publish_if_due
 from indexer.settings import IndexerSettings
 from indexer.store import queries

@@ -12,10 +12,12 @@ import random
 import sqlite3
 import threading
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 from indexer.embedders import Embedders
-from indexer.errors import CollectionNotFound, DocumentNotFound, PassageNotFound
+from indexer.errors import PassageNotFound
+from indexer.not_found import collection_not_found, document_not_found, version_not_found
 from indexer.reranking import Rerankers
 from indexer.search.asked import Asked
 from indexer.search.hits import Hit, SearchResult, hit
@@ -26,9 +28,10 @@ from indexer.settings import IndexerSettings
 from indexer.snapshot import CollectionRebuilt, Snapshot, load
 from indexer.store import queries
 from indexer.store.database import Connections
-from indexer.store.records import Collection, DocumentDetail, DocumentRow
-from terminal import did_you_mean
+from indexer.store.records import Collection, DocumentDetail, DocumentRow, VersionRow
 
+NO_VERSION = 0
+"""A key that no version has."""
 GIVEN_SCORE = 1.0
 """The score of a passage that was asked for by id."""
 
@@ -183,8 +186,8 @@ class Index:
             _state(connection, collection)
             return queries.count_documents(connection, collection)
 
-    def document(self, collection: str, document_id: str) -> DocumentDetail:
-        """Return a document with its text and chunks.
+    def versions(self, collection: str, document_id: str) -> tuple[VersionRow, ...]:
+        """Return every version of a document, the newest first.
 
         Raises:
             CollectionNotFound: there is no such collection.
@@ -192,9 +195,27 @@ class Index:
         """
         with self._connections.reading() as connection:
             _state(connection, collection)
-            found = queries.document(connection, collection, document_id)
-            if found is None:
+            found = queries.versions(connection, collection, document_id)
+            if not found:
                 raise document_not_found(connection, collection, document_id)
+            return found
+
+    def document(
+        self, collection: str, document_id: str, version: int | None = None, as_of: date | None = None
+    ) -> DocumentDetail:
+        """Return a document with its text and chunks: its current version, the one of a key, or that of a day.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            DocumentNotFound: there is no such document in it.
+        """
+        with self._connections.reading() as connection:
+            _state(connection, collection)
+            if as_of is not None:
+                version = queries.version_as_of(connection, collection, document_id, as_of) or NO_VERSION
+            found = queries.document(connection, collection, document_id, version)
+            if found is None:
+                raise version_not_found(connection, collection, document_id)
             return found
 
     def _snapshot(self, connection: sqlite3.Connection, state: Collection) -> Snapshot:
@@ -223,24 +244,3 @@ def _state(connection: sqlite3.Connection, collection: str) -> Collection:
     if state is None:
         raise collection_not_found(connection, collection)
     return state
-
-
-def collection_not_found(connection: sqlite3.Connection, name: str) -> CollectionNotFound:
-    """Return the error for a collection that does not exist, with those that do."""
-    names = list(queries.collections(connection))
-    if not names:
-        return CollectionNotFound(
-            f"There is no collection {name!r}: the store is empty. Add documents with `openbook ingest PATH`."
-        )
-    return CollectionNotFound(
-        f"There is no collection {name!r}.{did_you_mean(name, names)} The store holds: {', '.join(names)}."
-    )
-
-
-def document_not_found(connection: sqlite3.Connection, collection: str, document_id: str) -> DocumentNotFound:
-    """Return the error for a document that does not exist, with the nearest id."""
-    hint = did_you_mean(document_id, queries.document_ids(connection, collection))
-    return DocumentNotFound(
-        f"There is no document {document_id!r} in the collection {collection!r}.{hint} "
-        "`openbook documents list` shows them all."
-    )

@@ -19,8 +19,8 @@ from indexer.embedders import Embedders
 from indexer.embedding import Embedder
 from indexer.errors import VectorRefused
 from indexer.failpoints import failpoint
-from indexer.index import collection_not_found
 from indexer.layout import parsed_again
+from indexer.not_found import collection_not_found
 from indexer.preparing import Pending, Preparer, recipe_of
 from indexer.publishing import drop_unneeded, write
 from indexer.settings import IndexerSettings

@@ -7,6 +7,7 @@ from contextlib import closing
 from datetime import date
 
 import pytest
+from click.testing import CliRunner
 
 from corpus.schema import Document
 from indexer.index import Index
@@ -15,6 +16,7 @@ from indexer.store import queries
 from indexer.store.database import connect
 from indexer.store.records import FileStamp, NewVersion
 from indexer.store.writer import open_writer
+from openbook import cli
 from tests.indexer.test_store import DIMENSION, FINGERPRINT, version
 
 
@@ -151,3 +153,30 @@ def test_documents_are_found_by_the_bytes_they_were_read_from(store):
         assert queries.document_of_source_hash(writer.connection, "default", "hash") == ("a", "source")
         assert queries.document_of_source_hash(writer.connection, "default", "unknown") is None
         assert queries.document_of_source_hash(writer.connection, "other", "hash") is None
+
+
+def test_versions_are_listed_and_shown_at_the_command_line(store, settings, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENBOOK_HOME", str(tmp_path))
+    path = tmp_path / "a.jsonl"
+    for text, effective in [("the old rule", "2021-01-01"), ("the new rule", "2023-01-01")]:
+        path.write_text(json.dumps({"id": "a", "text": text, "effective": effective}))
+        ingest(tmp_path / "store", [path], "default", settings=settings)
+
+    def run(*arguments: str):
+        return CliRunner().invoke(cli, ["documents", *arguments], standalone_mode=False)
+
+    newest, oldest = run("versions", "a").stdout.splitlines()
+    assert newest.startswith("2  indexed ")
+    assert ", current, effective 2023-01-01  (1 chunk, 12 characters)" in newest
+    assert ", until " in oldest
+    assert [json.loads(line)["current"] for line in run("versions", "a", "--json").stdout.splitlines()] == [True, False]
+    assert run("show", "a").stdout.endswith("the new rule\n")
+    assert run("show", "a", "--version", "1").stdout.endswith("the old rule\n")
+    assert run("show", "a", "--as-of", "2022-06-01").stdout.endswith("the old rule\n")
+    assert json.loads(run("show", "a", "--as-of", "2024-01-01", "--json").stdout)["text"] == "the new rule"
+    assert "has the versions 1 of 2021-01-01, 2 of 2023-01-01" in str(
+        run("show", "a", "--as-of", "2020-01-01").exception
+    )
+    assert "has no such version" in str(run("show", "a", "--version", "7").exception)
+    assert "Did you mean 'a'" in str(run("versions", "aa").exception)
+    assert "give one of them" in str(run("show", "a", "--version", "1", "--as-of", "2022-01-01").exception)

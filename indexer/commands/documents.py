@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -17,6 +18,27 @@ PAGE = 500
 @click.group()
 def documents() -> None:
     """List, show and delete the documents of the index."""
+
+
+@documents.command("versions")
+@click.argument("document_id", metavar="ID")
+@common_options
+def list_versions(document_id: str, *, collection: str, store: Path | None, as_json: bool) -> None:
+    """List the versions of a document, the newest first."""
+    from indexer.index import Index
+
+    with closing(Index.open(store or store_home())) as index:
+        rows = index.versions(collection, document_id)
+    for row in rows:
+        if as_json:
+            print_json(asdict(row))
+            continue
+        until = "current" if row.current else f"until {row.ended:%Y-%m-%d %H:%M}"
+        effective = f", effective {row.effective}" if row.effective else ""
+        click.echo(
+            f"{row.version}  indexed {row.indexed:%Y-%m-%d %H:%M}, {until}{effective}  "
+            f"({plural(row.chunk_count, 'chunk')}, {row.characters:,} characters)"
+        )
 
 
 @documents.command("list")
@@ -38,13 +60,19 @@ def list_documents(*, collection: str, store: Path | None, as_json: bool) -> Non
 
 @documents.command("show")
 @click.argument("document_id", metavar="ID")
+@click.option("--version", type=int, metavar="N", help="A version that `openbook documents versions` lists.")
+@click.option("--as-of", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="The version that held on that day.")
 @common_options
-def show_document(document_id: str, *, collection: str, store: Path | None, as_json: bool) -> None:
-    """Show what is known about a document, and its text."""
+def show_document(
+    document_id: str, *, version: int | None, as_of: datetime | None, collection: str, store: Path | None, as_json: bool
+) -> None:
+    """Show what is known about a document, and its text: its current version, another, or that of a day."""
     from indexer.index import Index
 
+    if version is not None and as_of is not None:
+        raise click.UsageError("--version and --as-of both say which version: give one of them.")
     with closing(Index.open(store or store_home())) as index:
-        detail = index.document(collection, document_id)
+        detail = index.document(collection, document_id, version, as_of.date() if as_of else None)
     if as_json:
         print_json(asdict(detail))
         return
