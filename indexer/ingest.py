@@ -39,6 +39,8 @@ from indexer.store.writer import StoreWriter, check_collection_name, open_writer
 GROUP_DOCUMENTS = 256
 GROUP_CHARACTERS = 120_000
 """A group is closed at either: some 250 chunks, which two cores embed in about five seconds."""
+PUBLISH_CHUNKS = 20_000
+"""Chunks after which a long ingest publishes, where that is due: readers search what waits exactly, in memory."""
 
 
 def ingest(
@@ -130,6 +132,7 @@ class _Run:
         self._group: list[tuple[OpenFile, Change | Removal]] = []
         self._group_characters = 0
         self._announced = False
+        self._chunks_before = 0
 
     @property
     def stopping(self) -> bool:
@@ -228,6 +231,9 @@ class _Run:
         for file in dict.fromkeys(file for file, _ in group):
             self.ledger.close(file)
         self._write_stamps()
+        if self.ledger.tally.chunks - self._chunks_before >= PUBLISH_CHUNKS:
+            self._chunks_before = self.ledger.tally.chunks
+            self.publish()
 
     def _announce(self) -> None:
         """Say once how many bytes are to be read in all; the files that were not reached yet are looked at for it."""

@@ -156,3 +156,14 @@ def test_an_ingest_says_which_kind_of_index_there_is(store, settings, tmp_path, 
     (tmp_path / "a.md").write_text("one text")
     index = ingest(store, [tmp_path / "a.md"], "default", settings=settings).index
     assert index == "exact vectors" if kind == "exact" else "1 lists of 8-bit vectors" in index
+
+
+def test_a_long_ingest_publishes_on_its_way(store, settings, tmp_path, kind, monkeypatch):
+    monkeypatch.setattr("indexer.ingest.GROUP_DOCUMENTS", 5)
+    monkeypatch.setattr("indexer.ingest.PUBLISH_CHUNKS", 10)
+    monkeypatch.setattr("indexer.publishing.UNPUBLISHED_CHUNKS", 8)
+    lines = [json.dumps({"id": f"d{number}", "text": f"text {number}"}) for number in range(43)]
+    (tmp_path / "documents.jsonl").write_text("\n".join(lines))
+    summary = ingest(store, [tmp_path / "documents.jsonl"], "default", settings=settings)
+    assert (summary.generation, summary.added) == (4, 43)
+    assert published_kind(store) == kind
