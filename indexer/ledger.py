@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from indexer.following import OpenFile, Watcher
-from indexer.outcomes import Outcome, Tally
+from indexer.outcomes import FileRecord, Outcome, Tally
 from indexer.stamping import Stamps
 from indexer.store.records import FileStamp
-from indexer.walking import FoundFile
 
 
 class Ledger:
@@ -34,7 +33,7 @@ class Ledger:
             return
         file.closed = True
         self._watcher.advance(max(0, file.found.size - file.bytes_read))
-        self._record(file)
+        self._tell(file.tally.record(file.seconds))
         if file.ids and file.is_several and file.found.on_disk and not file.tally.counts["failed"]:
             self.ids_read[file.path] = file.ids
         stamp = self._stamps.stamp(file.found, file.tally, file.source_hash)
@@ -43,18 +42,26 @@ class Ledger:
 
     def tell_alone(self, outcome: Outcome, documents: int = 1) -> None:
         """Count and report a file that was not read, and its documents with it."""
-        file = OpenFile(FoundFile(outcome.path, outcome.id or "", 0, 0))
-        file.tally.add(outcome, documents)
         self.tally.add(outcome, documents)
         self._watcher.report(outcome)
-        self._record(file)
+        # Written out, since a folder may hold a hundred thousand files that have not changed.
+        self._tell(
+            FileRecord(
+                outcome.path,
+                outcome.status,
+                outcome.id,
+                duplicate_of=outcome.duplicate_of,
+                reason=outcome.reason,
+                notes=outcome.notes,
+                documents={outcome.status: documents},
+            )
+        )
 
     def take_stamps(self) -> list[FileStamp]:
         """Return the stamps of the files that were closed since the last time."""
         stamps, self._new_stamps = self._new_stamps, []
         return stamps
 
-    def _record(self, file: OpenFile) -> None:
-        record = file.tally.record(file.seconds)
+    def _tell(self, record: FileRecord) -> None:
         self.tally.add_file(record.status)
         self._watcher.record(record)

@@ -77,9 +77,9 @@ class FileTally:
         self.last: Outcome | None = None
         self._problems: list[dict[str, Any]] = []
 
-    def add(self, outcome: Outcome, times: int = 1) -> None:
-        """Count the outcome of one document, or of several that are alike."""
-        self.counts[outcome.status] += times
+    def add(self, outcome: Outcome) -> None:
+        """Count the outcome of one document."""
+        self.counts[outcome.status] += 1
         self.chunks += outcome.chunks
         self.tokens += outcome.tokens
         self.notes.update(dict.fromkeys(outcome.notes))
