@@ -401,7 +401,7 @@ def loaded(tiny_path):
 
 @pytest.fixture
 def one_embedder(tiny, monkeypatch):
-    monkeypatch.setattr("indexer.embedders.Embedder.load", lambda name, threads=None: tiny)
+    monkeypatch.setattr("indexer.embedders.Embedder.load", lambda *_: tiny)
 
 
 @pytest.mark.slow
