@@ -30,6 +30,7 @@ COMMANDS = {
 }
 
 BENCHES = {
+    "ingest": ("indexer.commands.bench_ingest:ingest", "Ingest against bare encoding of the same chunks."),
     "serving": ("experiments.bench.serving:serving", "POST /v1/answers against raw vLLM, same prompts."),
     "search": ("indexer.commands.bench:search", "A store of up to a million chunks against exact search."),
 }

@@ -6,8 +6,8 @@ Openbook, a local folder, or a Hugging Face id. Nothing here knows what a docume
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ class Reading:
 
 
 class Embedder:
-    """An embedding model in memory. Threads may share it; one is served at a time."""
+    """An embedding model in memory. Threads may share it."""
 
     def __init__(self, name: str, model: Any, threads: int, dtype: EmbedderDtype) -> None:
         """Wrap a `SentenceTransformer`; use `Embedder.load`."""
@@ -58,7 +58,6 @@ class Embedder:
         self._model = model
         self._threads = threads
         self._inference = Inference(model)
-        self._lock = threading.Lock()
         prompts = model.prompts
         self.query_prefix = str(prompts.get("query") or "")
         self.passage_prefix = str(prompts.get("document") or prompts.get("passage") or "")
@@ -135,9 +134,18 @@ class Embedder:
             VectorRefused: the model gave a vector that is not finite or has no length.
         """
         vectors = np.empty((len(readings), self.dimension), dtype=np.float32)
-        for batch in batches([len(each.encoded.ids) for each in readings]):
-            encoded = [readings[position].encoded for position in batch]
-            vectors[batch] = self._vectors(encoded, self.passage_prefix, self._threads)
+        grouped = list(batches([len(each.encoded.ids) for each in readings]))
+        share, workers = self._shares(len(grouped))
+
+        def fill(batch: list[int]) -> None:
+            vectors[batch] = self._vectors([readings[place].encoded for place in batch], self.passage_prefix, share)
+
+        if workers == 1:
+            for batch in grouped:
+                fill(batch)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(fill, grouped))
         refused = tuple(int(position) for position in np.flatnonzero(~_has_direction(vectors)))
         if refused:
             start = readings[refused[0]].start
@@ -168,13 +176,20 @@ class Embedder:
         encoded = self._inference.encode([self.query_prefix + question for question in questions])
         return self._vectors(encoded, self.query_prefix, QUERY_THREADS)
 
+    def _shares(self, count: int) -> tuple[int, int]:
+        """Return the threads that share one batch, and the batches that are embedded at once."""
+        # A batch for each thread rather than threads for each batch: none waits for another, which is what slows down
+        # a machine that does something else as well.
+        if count < self._threads or self._model.device.type != "cpu":
+            return self._threads, 1
+        return 1, self._threads
+
     def _vectors(self, batch: Sequence[Encoded], prefix: str, threads: int) -> Vectors:
         import torch
 
-        with self._lock:
-            # Holds for the calling thread alone, so it is said anew each time.
-            torch.set_num_threads(threads)
-            return self._inference.vectors(batch, self._inference.prefix_tokens(prefix))
+        # Holds for the calling thread alone, so it is said anew each time.
+        torch.set_num_threads(threads)
+        return self._inference.vectors(batch, self._inference.prefix_tokens(prefix))
 
     def _use(self, dtype: EmbedderDtype) -> None:
         """Multiply in bfloat16 where that is asked for, or faster, and gives the same vectors but for rounding."""

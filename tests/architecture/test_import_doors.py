@@ -38,6 +38,7 @@ LIGHT_COMMANDS = [
     "report",
     "corpus write",
     "bench serving",
+    "bench ingest",
     "bench search",
 ]
 

@@ -1,0 +1,145 @@
+"""Many small documents: whether each costs as much as the one before it, and what one changed file costs among them.
+
+The documents are embedded by the first layer of the packaged model alone, which is no good for finding: what is
+measured is everything else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexer.benchmarks.ingesting import COLLECTION
+from indexer.embedders import Embedders
+from indexer.embedding.bare import save_shallow
+from indexer.following import Watcher
+from indexer.ingest import ingest
+from indexer.settings import IndexerSettings
+from terminal import Progress
+
+PARTS = 10
+WORDS = ("harbour", "lamp", "guild", "warden", "shell", "tide", "mint", "ferry", "bell", "quay", "salt", "glass")
+FOLDER_FILES = 1000
+MEBIBYTE = 2**20
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The parts of one ingest, and the changed file after it."""
+
+    documents: int
+    seconds: tuple[float, ...]
+    """For each tenth of the documents."""
+    resident_mib: tuple[float, ...]
+    """The resident memory of the process at the end of each tenth."""
+    unchanged_seconds: float
+    """The command over all files when none has changed."""
+    changed_seconds: float
+    """The command over all files when one has changed."""
+    load_seconds: float
+    """What loading the embedder takes of that, measured in a process of its own."""
+
+    @property
+    def slowest_by_fastest(self) -> float:
+        """Return how much longer the slowest tenth took than the fastest; the first warms up and is left out."""
+        return max(self.seconds[1:]) / min(self.seconds[1:])
+
+    @property
+    def searchable_seconds(self) -> float:
+        """Return from the command's start to its end, the loading of the embedder left out."""
+        return self.changed_seconds - self.load_seconds
+
+
+def measure(documents: int, settings: IndexerSettings) -> Growth:
+    """Ingest that many small documents, then one of them changed."""
+    with tempfile.TemporaryDirectory(prefix="openbook-bench-") as name:
+        home = Path(name)
+        save_shallow(settings.embedder, home / "shallow")
+        settings = settings.model_copy(update={"embedder": str(home / "shallow")})
+        folder = home / "documents"
+        for number in range(documents):
+            _write(folder, number, "")
+        watcher = _Parts(documents)
+        with Progress("Ingesting", documents, "documents") as progress:
+            watcher.advance = progress.advance
+            embedders = Embedders(None, settings)
+            embedders.load(None)
+            watcher.begin()
+            ingest(
+                home / "store",
+                [folder],
+                COLLECTION,
+                embedder=embedders,
+                settings=settings,
+                watcher=Watcher(report=lambda _: watcher.one_more()),
+            )
+        unchanged = _command(home)
+        _write(folder, documents // 2, "It has changed.")
+        changed = _command(home)
+        return Growth(documents, tuple(watcher.seconds), tuple(watcher.resident), unchanged, changed, _load(home))
+
+
+class _Parts:
+    """Notes time and memory at each tenth."""
+
+    def __init__(self, documents: int) -> None:
+        self.seconds: list[float] = []
+        self.resident: list[float] = []
+        self.advance: Callable[[int], object] = lambda _: None
+        self._step = documents // PARTS
+        self._seen = 0
+        self._last = 0.0
+
+    def begin(self) -> None:
+        self._last = time.perf_counter()
+
+    def one_more(self) -> None:
+        self._seen += 1
+        if self._seen % self._step == 0:
+            now = time.perf_counter()
+            self.seconds.append(now - self._last)
+            self.resident.append(_resident_mib())
+            self._last = now
+            self.advance(self._step)
+
+
+def _write(folder: Path, number: int, ending: str) -> None:
+    words = " ".join(WORDS[(number // len(WORDS) ** place) % len(WORDS)] for place in range(6))
+    path = folder / str(number // FOLDER_FILES) / f"{number}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = f"The {words} of house {number} is kept by warden {number * 7}. {ending}"
+    path.write_text(f"# Note {number}\n\n{text}\n", encoding="utf-8")
+
+
+def _command(home: Path) -> float:
+    """Run the command over all files and return its seconds."""
+    command = [sys.executable, "-m", "openbook", "ingest", str(home / "documents"), "--json"]
+    options = ["--store", str(home / "store"), "--collection", COLLECTION]
+    started = time.perf_counter()
+    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+def _load(home: Path) -> float:
+    program = (
+        "import json, sys, time\n"
+        "from indexer.embedders import Embedders\nfrom indexer.settings import IndexerSettings\n"
+        "started = time.perf_counter()\nEmbedders(sys.argv[1], IndexerSettings()).load(None).fingerprint()\n"
+        "print(json.dumps(time.perf_counter() - started))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(home / "shallow")], check=True, capture_output=True, text=True
+    )
+    return float(json.loads(done.stdout))
+
+
+def _resident_mib() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / MEBIBYTE

@@ -1,0 +1,28 @@
+"""The benchmark of ingest: it measures what it says, over files of one's own too."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexer.benchmarks import growing, ingesting
+
+
+def test_the_same_chunks_are_embedded_by_each_contender(tmp_path, settings):
+    for number in range(5):
+        (tmp_path / f"{number}.md").write_text(f"# Note {number}\n\n" + "The ferry costs four shells. " * 12)
+    result = ingesting.measure(tmp_path, 2, settings)
+    assert [block.files for block in result.blocks] == [3, 2]
+    assert result.chunks == sum(block.chunks for block in result.blocks) > 5
+    assert min(result.openbook_per_second, result.defaults_per_second, result.same_per_second) > 0
+
+
+def test_a_folder_with_fewer_files_than_blocks_is_named(tmp_path, settings):
+    with pytest.raises(ValueError, match="0 files, fewer than 2 blocks"):
+        ingesting.measure(tmp_path, 2, settings)
+
+
+def test_growth_is_measured_by_tenths_and_one_changed_file_after_it(settings):
+    growth = growing.measure(100, settings)
+    assert (len(growth.seconds), len(growth.resident_mib)) == (10, 10)
+    assert 0 < growth.unchanged_seconds < growth.changed_seconds
+    assert growth.load_seconds < growth.changed_seconds
