@@ -14,12 +14,12 @@ from typing import Any
 import docx
 from lxml import etree
 
+from indexer.parsing.docx_lists import DEEPEST, Lists, W, as_number
 from indexer.parsing.limits import ParsingLimits
 from indexer.parsing.source import Parsed, SourceFile, as_damage
 from indexer.parsing.writing import TextWriter
 from indexer.parsing.zipped import open_zip
 
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 BOX = f"{W}txbxContent"
 UNSEEN = frozenset({f"{W}del", f"{W}moveFrom", f"{W}rPr", f"{W}pPr", f"{W}instrText", FALLBACK, BOX})
@@ -28,7 +28,7 @@ WRAPPERS = frozenset(f"{W}{name}" for name in ("sdt", "sdtContent", "ins", "move
 SPACES = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 NOTES = ("/footnotes", "/endnotes")
-DEEPEST_LIST = 8
+LISTS = "/numbering"
 
 
 def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
@@ -39,7 +39,8 @@ def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
         opened = docx.Document(BytesIO(content.data))
         title = opened.core_properties.title or ""
         styles = {style.style_id: style.name or "" for style in opened.styles}
-        _Blocks(writer, styles).write(opened.element.body)
+        numbering = next(_related(opened, (LISTS,)), None)
+        _Blocks(writer, styles, Lists(numbering)).write(opened.element.body)
         for note in _notes(opened):
             writer.paragraph(note)
     yield writer.parsed(file, content, title, without="no text in the document")
@@ -48,7 +49,8 @@ def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed]:
 class _Blocks:
     """Writes paragraphs and tables."""
 
-    def __init__(self, writer: TextWriter, styles: dict[str, str]) -> None:
+    def __init__(self, writer: TextWriter, styles: dict[str, str], lists: Lists) -> None:
+        self._lists = lists
         self._writer = writer
         self._styles = styles
 
@@ -70,8 +72,8 @@ class _Blocks:
         if heading or style.lower() == "title":
             self._writer.heading(int(heading[1]) if heading else 1, text)
         elif numbered is not None or style.lower().startswith("list"):
-            depth = None if numbered is None else numbered.find(f"{W}ilvl")
-            self._writer.item(text, _number(depth, 0, DEEPEST_LIST))
+            depth = as_number(_value(numbered, "ilvl"), 0, DEEPEST)
+            self._writer.item(text, depth, self._lists.mark(_value(numbered, "numId"), depth))
         else:
             self._writer.paragraph(text)
         for box in paragraph.iter(BOX):
@@ -102,7 +104,7 @@ def _table_texts(rows: list[Any]) -> Iterator[list[str]]:
             merged = cell.find(f"{W}tcPr/{W}vMerge")
             if merged is not None and merged.get(f"{W}val") != "restart" and len(texts) < len(above):
                 text = above[len(texts)]
-            texts += [text, *[""] * (_number(cell.find(f"{W}tcPr/{W}gridSpan"), 1, 100) - 1)]
+            texts += [text, *[""] * (as_number(_value(cell.find(f"{W}tcPr"), "gridSpan"), 1, 100) - 1)]
         above = texts
         yield texts
 
@@ -120,14 +122,20 @@ def _text(element: Any) -> str:
 
 def _notes(opened: Any) -> Iterator[str]:
     """Yield the footnotes and endnotes of a document."""
+    for root in _related(opened, NOTES):
+        for note in root:
+            if isinstance(note.tag, str) and note.get(f"{W}type") is None:
+                yield " ".join(_text(paragraph).strip() for paragraph in note.iter(f"{W}p"))
+
+
+def _related(opened: Any, kinds: tuple[str, ...]) -> Iterator[Any]:
+    """Yield the parts of a document of some kinds."""
     for relation in opened.part.rels.values():
-        if relation.reltype.endswith(NOTES) and not relation.is_external:
-            root = etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False, no_network=True))
-            for note in root:
-                if isinstance(note.tag, str) and note.get(f"{W}type") is None:
-                    yield " ".join(_text(paragraph).strip() for paragraph in note.iter(f"{W}p"))
+        if relation.reltype.endswith(kinds) and not relation.is_external:
+            yield etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False, no_network=True))
 
 
-def _number(element: Any, default: int, most: int) -> int:
-    value = "" if element is None else element.get(f"{W}val", "")
-    return min(int(value), most) if value.isascii() and value.isdigit() and len(value) < 9 else default
+def _value(element: Any, name: str) -> str:
+    """Return the value of a property below an element; empty where there is none."""
+    found = None if element is None else element.find(f"{W}{name}")
+    return "" if found is None else str(found.get(f"{W}val", ""))

@@ -17,7 +17,7 @@ HYPHEN = "\ufffe"
 BULLET = re.compile(r"^[•◦▪●‣∙·○■□–]\s+")
 ITEM = re.compile(r"^(?:- |\(?(?:\d{1,3}|[a-zA-Z])[.)]\s)")
 FULL_SHARE = 0.8
-"""A line that reaches so far, measured by the long lines of its page, was broken for want of room."""
+"""A line that reaches so far, measured by the long lines of its document, was broken for want of room."""
 LARGER = 1.1
 LONGEST_HEADING = 120
 MOST_HEADING_LINES = 3
@@ -56,8 +56,9 @@ def lines_of(text: str, size_at: Callable[[int], float]) -> list[Line]:
 def blocks(pages: Sequence[Sequence[Line]], outline: Outline) -> Iterator[list[Block]]:
     """Yield the headings and paragraphs of each page."""
     levels = {} if outline else _levels(pages)
+    full = _full_length(pages)
     for index, page in enumerate(pages):
-        yield _page_blocks(page, outline.get(index, {}), levels)
+        yield _page_blocks(page, outline.get(index, {}), levels, full)
 
 
 def edges_of(pages: Sequence[Sequence[Line]]) -> list[list[str]]:
@@ -70,9 +71,8 @@ def edges_of(pages: Sequence[Sequence[Line]]) -> list[list[str]]:
     ]
 
 
-def _page_blocks(page: Sequence[Line], titles: dict[str, int], levels: dict[float, int]) -> list[Block]:
+def _page_blocks(page: Sequence[Line], titles: dict[str, int], levels: dict[float, int], full: float) -> list[Block]:
     found: list[Block] = []
-    full = _full_length(page)
     open_: list[str] = []
     at = 0
     while at < len(page):
@@ -126,11 +126,14 @@ def _levels(pages: Sequence[Sequence[Line]]) -> dict[float, int]:
     return {size: min(level, DEEPEST) for level, size in enumerate(larger, start=1)}
 
 
-def _full_length(page: Sequence[Line]) -> float:
-    """Return how many letters a line has at least that was broken for want of room."""
-    lengths = sorted(len(line.text) for line in page)
+def _full_length(pages: Sequence[Sequence[Line]]) -> float:
+    """Return how many letters a line has at least that was broken for want of room.
+
+    It is told from the whole document: on a page of nothing but a table every row looks full.
+    """
+    lengths = sorted(len(line.text) for page in pages for line in page)
     # Not the longest of all: one wide line says nothing about the others.
-    return lengths[int(0.9 * (len(lengths) - 1))] * FULL_SHARE if lengths else 0.0
+    return lengths[int(0.99 * (len(lengths) - 1))] * FULL_SHARE if lengths else 0.0
 
 
 def _goes_on(line: str, next_: str, full: float) -> bool:

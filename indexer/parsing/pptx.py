@@ -18,6 +18,8 @@ FURNITURE = frozenset((13, 15, 16))
 """Placeholders for the number of the slide, its footer and its date (PP_PLACEHOLDER)."""
 SHARES_A_LINE = 0.5
 """Shapes whose tops differ by less than this share of a line's height stand beside each other."""
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+DEEPEST = 8
 LINE_EMU = 457_200
 """Half an inch."""
 
@@ -67,13 +69,17 @@ def _write_shape(shape: Any, writer: TextWriter) -> None:
 
 def _write_text(shape: Any, writer: TextWriter) -> None:
     """Write a text box as a paragraph, and the body of a slide, whose lines are points, as a list."""
-    paragraphs = [(_clean(paragraph.text), paragraph.level) for paragraph in shape.text_frame.paragraphs]
-    paragraphs = [(text, level) for text, level in paragraphs if text]
-    if shape.is_placeholder and len(paragraphs) > 1:
-        for text, level in paragraphs:
-            writer.item(text, level)
-    else:
-        writer.paragraph("\n".join(text for text, _ in paragraphs))
+    paragraphs = [paragraph for paragraph in shape.text_frame.paragraphs if _clean(paragraph.text)]
+    if not shape.is_placeholder or len(paragraphs) < 2:
+        writer.paragraph("\n".join(_clean(paragraph.text) for paragraph in paragraphs))
+        return
+    counts = [0] * (DEEPEST + 1)
+    for paragraph in paragraphs:
+        level = min(paragraph.level, DEEPEST)
+        numbered = paragraph._p.find(f"{A}pPr/{A}buAutoNum") is not None
+        # Lists within begin again under every item, and numbers after a point that has none.
+        counts[level:] = [counts[level] + 1 if numbered else 0, *[0] * (DEEPEST - level)]
+        writer.item(_clean(paragraph.text), level, f"{counts[level]}." if numbered else "-")
 
 
 def _cell(cell: Any) -> str:

@@ -272,6 +272,26 @@ def test_text_in_all_corners_of_a_word_document_is_read(tmp_path):
     assert text == "plain inserted\n\ncontrolled\n\nlinked\ttabbed\n\nline\n\nboxed"
 
 
+def test_the_numbers_of_lists_are_read_though_they_are_not_in_the_text():
+    import docx
+
+    document = docx.Document()
+    for text, style in (("a", "List Number"), ("b", "List Number"), ("c", "List Bullet"), ("d", "List Number")):
+        document.add_paragraph(text, style=style)
+        number = document.styles[style].element.find(".//{*}numId")
+        properties = document.paragraphs[-1]._p.get_or_add_pPr().get_or_add_numPr()
+        properties.get_or_add_numId().val = int(number.values()[0])
+        properties.get_or_add_ilvl().val = 0
+    assert only("a.docx", samples._saved(document.save)).document.text == "1. a\n2. b\n- c\n3. d"
+
+
+def test_rows_of_a_table_in_a_pdf_are_not_joined_for_being_as_long_as_each_other():
+    wide = "A line of the text that reaches from the left margin of the page to the right one"
+    rows = [f"CW24{number} New York 01:10 07:30" for number in range(12)]
+    text = only("a.pdf", samples.make_pdf([[wide, wide, wide], rows])).document.text
+    assert all(row in text.split("\n") for row in rows)
+
+
 def test_every_slide_is_a_page_and_what_is_said_is_read_too():
     parsed = only("a.pptx", samples.pptx())
     assert len(parsed.pages) == 2
