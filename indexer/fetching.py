@@ -151,12 +151,6 @@ class _CheckedTransport(httpx.AsyncBaseTransport):
         await self._transport.aclose()
 
 
-def is_url(path: str) -> bool:
-    """Return whether an argument is a URL, of whatever scheme, and no path."""
-    scheme, colon, _ = path.partition("://")
-    return bool(colon) and scheme.isalnum()
-
-
 def _name(response: httpx.Response) -> str:
     """Return the last part of the URL with the suffix of the media type; a `.md` sent as plain text stays one."""
     last = PurePosixPath(PurePosixPath(response.url.path).name or "index")

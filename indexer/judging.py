@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -185,6 +186,9 @@ def _holds(source: str, source_hash: str) -> bool:
         return not is_gone(source)
     if PurePath(source).suffix.lower() in OF_SEVERAL:
         return True
+    if not stat.S_ISREG(status.st_mode):
+        # A pipe in the place of a file would be waited for without end.
+        return False
     try:
         return _hash(source, status.st_size, status.st_mtime_ns) == source_hash
     except OSError:

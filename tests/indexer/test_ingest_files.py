@@ -96,6 +96,15 @@ def test_the_second_copy_is_indexed_once_the_first_is_gone(run, folder, index, s
     assert texts(index) == (["other bytes", "same bytes"] if change == "changed" else ["same bytes"])
 
 
+def test_a_pipe_in_the_place_of_the_first_copy_is_not_waited_for(run, folder, index):
+    first = write(folder / "a.txt", "same bytes")
+    write(folder / "b.txt", "same bytes")
+    run()
+    first.unlink()
+    os.mkfifo(first)
+    assert statuses(run()[1]) == {"a.txt": "skipped", "b.txt": "added"}
+
+
 def test_different_files_without_text_are_not_duplicates_of_each_other(run, folder):
     write(folder / "a.md", " \n")
     write(folder / "b.md", " \n \n")
