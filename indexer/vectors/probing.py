@@ -13,7 +13,9 @@ RECALL = 0.99
 """What own passages must find of their neighbours before the number of lists is doubled."""
 QUESTION_FACTOR = 2
 """So many times the lists are looked into: a question lies farther from the passages than they lie from each other, and
-the neighbours of one that is about something else lie scattered. These found 0.95 to 0.98 of theirs with it."""
+the neighbours of one that is about something else lie scattered. In 3,554 passages of a handbook, questions about
+technical proposals, companies and authors found 0.98 to 1.00 of theirs so; with 0.995 of the neighbours of passages and
+no factor they found 0.92 to 0.99."""
 EQUAL = 1e-6
 """Cosines that differ by less are equal: copies of a text are as good as each other."""
 
