@@ -9,10 +9,8 @@ store, so one that fails its checks is thrown away and made again.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 import faiss
@@ -51,7 +49,7 @@ def write_generation(home: Path, index: VectorIndex, generation: int, revision: 
             bytes=(unfinished / INDEX).stat().st_size,
             sha256=sums(unfinished / INDEX),
         )
-        (unfinished / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
+        (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         failpoint("generation.manifest_written")
         for path in (unfinished / INDEX, unfinished / MANIFEST, unfinished):
             _sync(path)
@@ -78,8 +76,8 @@ def read_manifest(home: Path, generation: int) -> Manifest:
     """
     path = generation_folder(home, generation) / MANIFEST
     try:
-        manifest = Manifest(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
+        manifest = Manifest.from_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
         raise VectorsDamaged(f"The manifest {path} cannot be read: {error}.") from error
     if manifest.generation != generation:
         raise VectorsDamaged(f"The manifest {path} belongs to another index.")

@@ -10,15 +10,18 @@ a later opening, or `openbook doctor`, which sums all blocks, finds it.
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 BLOCK = 4 * 1024 * 1024
 HEADER = 64 * 1024
 """More than what a file holds besides centres, lengths of lists and vectors."""
 OTHER_BLOCKS = 8
+OWN_SUM = "manifest_sha256"
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,27 @@ class Manifest:
             f"{self.lists:,} lists of 8-bit vectors (IVF, SQ8), {self.probes:,} of them searched and refined: "
             f"recall@10 {self.recall:.3f} on its own passages"
         )
+
+    def to_json(self) -> str:
+        """Return the manifest as JSON, with a sum of itself."""
+        fields = asdict(self)
+        return json.dumps(fields | {OWN_SUM: _sum_of(fields)}, indent=2) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Manifest:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ValueError, TypeError, AttributeError, KeyError: it is something else.
+        """
+        fields = json.loads(text)
+        if fields.pop(OWN_SUM) != _sum_of(fields):
+            raise ValueError("its own checksum does not agree with it")
+        return cls(**fields | {"sha256": tuple(fields["sha256"])})
+
+
+def _sum_of(fields: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 def sums(path: Path) -> tuple[str, ...]:

@@ -165,12 +165,16 @@ def test_a_damaged_index_of_lists_is_never_opened(tmp_path, built, damage):
         read_generation(tmp_path, 1, DIMENSION)
 
 
-def test_a_manifest_that_lacks_sums_is_damaged(tmp_path, built):
+def test_a_manifest_that_says_something_else_is_damaged(tmp_path, built):
     write_generation(tmp_path, built, 1, revision=1)
     path = generation_folder(tmp_path, 1) / MANIFEST
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"sha256": []}))
-    with pytest.raises(VectorsDamaged, match="0 sums"):
-        read_generation(tmp_path, 1, DIMENSION)
+    for change in ({"probes": 1}, {"recall": 0.5}, {"sha256": []}, {"manifest_sha256": ""}, {"other": 1}):
+        said = json.loads(path.read_text())
+        path.write_text(json.dumps(said | change))
+        with pytest.raises(VectorsDamaged, match="its own checksum"):
+            read_generation(tmp_path, 1, DIMENSION)
+        path.write_text(json.dumps(said))
+    read_generation(tmp_path, 1, DIMENSION)
 
 
 def flip(path, position: int) -> None:

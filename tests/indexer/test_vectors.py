@@ -97,6 +97,11 @@ def damage_other_manifest(folder):
     (folder / MANIFEST).write_text(json.dumps(manifest | {"generation": 2}))
 
 
+def damage_flipped_manifest(folder):
+    text = (folder / MANIFEST).read_text()
+    (folder / MANIFEST).write_text(text.replace('"last_id": ', '"last_id": 1', 1))
+
+
 DAMAGES = [
     damage_emptied,
     damage_cut,
@@ -105,6 +110,7 @@ DAMAGES = [
     damage_no_manifest,
     damage_cut_manifest,
     damage_other_manifest,
+    damage_flipped_manifest,
 ]
 
 
