@@ -190,4 +190,9 @@ def _explained(error: sqlite3.Error, folder: Path) -> StoreError:
         return StoreUnreachable(f"The store {folder} cannot be opened for writing ({error}).")
     if code == sqlite3.SQLITE_FULL:
         return StoreError(f"The disk of the store {folder} is full. What was committed before is kept.")
+    if code == sqlite3.SQLITE_IOERR:
+        return StoreError(
+            f"The disk of the store {folder} does not take or give what is asked of it ({error}): it may be full. "
+            "What was committed before is kept; make room and run the command again."
+        )
     return StoreError(f"The store {folder} cannot be used: {error}.")
