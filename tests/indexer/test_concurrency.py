@@ -200,3 +200,18 @@ def test_nothing_drifts_however_often_a_document_is_added_and_deleted(store, set
     with closing(connect(store)) as connection:
         for table in ("documents", "versions", "chunks", "embeddings", "lexical"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (1,)
+
+
+def test_two_readers_of_one_store_serve_the_same_revision_after_an_ingest(store, settings, tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("first text")
+    ingest(store, [path], "default", settings=settings)
+    with closing(Index.open(store, settings=settings)) as one, closing(Index.open(store, settings=settings)) as other:
+        for text in ("second text", "third text"):
+            path.write_text(text)
+            done = ingest(store, [path], "default", settings=settings)
+            results = [index.search("default", "text", 1) for index in (one, other)]
+            assert [(result.generation, result.revision) for result in results] == [
+                (done.generation, done.revision)
+            ] * 2
+            assert [result.hits[0].text for result in results] == [text] * 2
