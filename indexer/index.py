@@ -131,10 +131,12 @@ class Index:
                 embed=lambda text: self._embedders.load(state).embed_query(text),
                 snapshot=lambda: self._snapshot(connection, state),
             )
-            hits, reason = Pipeline(top_k, options, threshold, rerank).search(asked)
-            if _state(connection, collection).fingerprint != state.fingerprint:
-                # What was found was measured by the vectors of the other model.
-                raise CollectionRebuilt
+            try:
+                hits, reason = Pipeline(top_k, options, threshold, rerank).search(asked)
+            finally:
+                if _state(connection, collection).fingerprint != state.fingerprint:
+                    # What was found was measured, or could not be, by the vectors of the other model.
+                    raise CollectionRebuilt
         return SearchResult(hits, asked.generation, asked.revision, reason, threshold)
 
     def passages(self, ids: Sequence[int]) -> tuple[Hit, ...]:

@@ -167,6 +167,28 @@ def test_eight_askers_never_meet_vectors_of_two_models(
     assert problems == []
 
 
+@pytest.mark.parametrize("exact_vectors", ["50000", "0"], ids=["exact", "lists"])
+def test_a_question_in_whose_middle_the_model_changes_is_asked_again(
+    filled, settings, other_path, monkeypatch, exact_vectors
+):
+    monkeypatch.setenv("OPENBOOK_EXACT_VECTORS", exact_vectors)
+    rebuild(filled, "default", embed_only=True, settings=settings)
+    vectors_of, rebuilt = queries.vectors_of, []
+
+    def vectors_of_another_model(*arguments):
+        if not rebuilt:
+            rebuilt.append(True)
+            rebuild(filled, "default", embed_only=True, embedder=str(other_path), settings=settings)
+        return vectors_of(*arguments)
+
+    with closing(Index.open(filled, settings=settings)) as index:
+        text = index.document("default", "past.md").text
+        monkeypatch.setattr(queries, "vectors_of", vectors_of_another_model)
+        hit = index.search("default", text, 2).hits[0]
+        assert (hit.text, hit.score) == (text, pytest.approx(1, abs=1e-5))
+        assert rebuilt
+
+
 def test_embed_only_refuses_an_embedder_that_would_cut_off_the_end_of_a_chunk(filled, settings, tmp_path, tiny_path):
     short = shutil.copytree(tiny_path, tmp_path / "short")
     (config,) = short.glob("**/sentence_bert_config.json")

@@ -13,6 +13,11 @@ from indexer.store.queries.binding import batches, marks
 
 Ids = npt.NDArray[np.int64]
 
+
+class AnotherDimension(ValueError):
+    """Vectors in the store have another dimension than was asked for: the collection has been embedded anew since."""
+
+
 BLOCK = 16_384
 """Vectors read at once: 25 MB of 384 dimensions."""
 
@@ -83,6 +88,8 @@ def known_vectors(connection: sqlite3.Connection, collection: str, text_hashes: 
 
 
 def _arrays(rows: Sequence[Sequence[object]], dimension: int) -> tuple[Ids, Vectors]:
+    if any(len(row[1]) != 4 * dimension for row in rows):  # type: ignore[arg-type]
+        raise AnotherDimension(f"A stored vector has not {dimension} dimensions.")
     ids = np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
     vectors = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float32)  # type: ignore[misc]
     return ids, vectors.reshape(len(rows), dimension)
