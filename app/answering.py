@@ -30,10 +30,11 @@ WITHOUT_PASSAGES = find_prompt("closed_book")
 
 @dataclass(frozen=True)
 class Retrieved:
-    """The passages of a question, and the generation of the index that was searched."""
+    """The passages of a question, and which state of the index was searched."""
 
     passages: tuple[Passage, ...]
     generation: int | None
+    revision: int | None = None
     nothing_found: NothingFound | None = None
 
 
@@ -102,6 +103,7 @@ class Answerer:
             collection=request.collection,
             nothing_found=retrieved.nothing_found,
             index_generation=retrieved.generation,
+            index_revision=retrieved.revision,
             finish_reason=generation.finish_reason,
             usage=generation.usage,
             timing=Timing(retrieve_ms=retrieve_ms, generate_ms=generate_ms, total_ms=_milliseconds_since(started)),
@@ -135,7 +137,7 @@ class Answerer:
             hits: Sequence[Hit] = self._index.passages(request.passage_ids)
             return Retrieved(_label(hits), None)
         result = self._index.search(request.collection, request.question, request.top_k, _options(request))
-        return Retrieved(_label(result.hits), result.generation, result.reason)
+        return Retrieved(_label(result.hits), result.generation, result.revision, result.reason)
 
     def _checkpoint(self, wanted: str | None) -> str:
         served = list(self._assemblers)

@@ -179,7 +179,9 @@ class Answer(Schema):
     nothing_found: NothingFound | None = None
     """Why a search found no passages; None where it found some, or where nothing was searched."""
     index_generation: int | None
-    """The generation of the index that was searched; None where none was."""
+    """The published index that was searched, together with what was committed since; None where none was."""
+    index_revision: int | None = None
+    """Counts the commits of the collection: all up to this one were searched. None where none was."""
     finish_reason: str
     usage: Usage
     timing: Timing
@@ -247,7 +249,9 @@ class Readiness(Schema):
     engine_url: str
     embedder: str
     collections: dict[str, int]
-    """Collection to the generation of its index."""
+    """Collection to the generation of its published index."""
+    revisions: dict[str, int] = {}
+    """Collection to the number of its commits, which are all searched: what an ingest returned as `revision`."""
 
 
 class Problem(BaseModel):

@@ -37,6 +37,9 @@ class Telemetry:
         self._generation = Gauge(
             "openbook_index_generation", "The index's generation.", ["collection"], registry=self.registry
         )
+        self._revision = Gauge(
+            "openbook_index_revision", "Commits of the collection.", ["collection"], registry=self.registry
+        )
 
     def requested(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count an HTTP request. `route` is the template, e.g. `/v1/documents/{document_id}`: its values are few."""
@@ -50,10 +53,11 @@ class Telemetry:
         self._tokens.labels("prompt").inc(usage.prompt_tokens)
         self._tokens.labels("completion").inc(usage.completion_tokens)
 
-    def exposition(self, engine_up: bool, collections: dict[str, int]) -> bytes:
+    def exposition(self, engine_up: bool, generations: dict[str, int], revisions: dict[str, int]) -> bytes:
         """Return all metrics as text, with the state of engine and index as it is now."""
         self._engine_up.set(engine_up)
-        self._generation.clear()
-        for collection, generation in collections.items():
-            self._generation.labels(collection).set(generation)
+        for gauge, numbers in ((self._generation, generations), (self._revision, revisions)):
+            gauge.clear()
+            for collection, number in numbers.items():
+                gauge.labels(collection).set(number)
         return generate_latest(self.registry)

@@ -94,6 +94,11 @@ class Index:
         with self._connections.reading() as connection:
             return {name: state.generation for name, state in queries.collections(connection).items()}
 
+    def revisions(self) -> dict[str, int]:
+        """Return the names of the collections with the numbers of their commits."""
+        with self._connections.reading() as connection:
+            return {name: state.revision for name, state in queries.collections(connection).items()}
+
     def search(
         self, collection: str, question: str, top_k: int = 5, options: SearchOptions | None = None
     ) -> SearchResult:

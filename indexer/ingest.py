@@ -26,7 +26,7 @@ from indexer.options import IngestOptions
 from indexer.outcomes import Outcome, Status, Summary
 from indexer.parsing.source import Parsed, Unreadable
 from indexer.preparing import recipe_of
-from indexer.publishing import kind_of_index, publish_if_due
+from indexer.publishing import kind_of_index, publish, publish_if_due
 from indexer.reading import read
 from indexer.settings import IndexerSettings
 from indexer.sources import Sources
@@ -97,7 +97,7 @@ def ingest(
             with contextlib.suppress(Exception):
                 run.publish()
             raise
-        state = run.publish()
+        state = run.publish(now=options.publish)
         seconds = time.monotonic() - started
         summary = run.ledger.tally.summary(collection, state, seconds, stopped=run.stopping, dry_run=options.dry_run)
         return summary.with_index(kind_of_index(folder, state)) if state else summary
@@ -169,10 +169,12 @@ class _Run:
         for outcome in missing.outcomes:
             self.ledger.tell_alone(outcome)
 
-    def publish(self) -> Collection | None:
-        """Publish the collection where that is due, and return it as it is now; None where there is none."""
+    def publish(self, *, now: bool = False) -> Collection | None:
+        """Publish the collection where that is due, or `now`; return it as it is then, or None where there is none."""
         state = self.connection and queries.collection(self.connection, self.collection)
-        return publish_if_due(self.writer, self.collection) if state and self.writer else state or None
+        if not state or self.writer is None:
+            return state or None
+        return publish(self.writer, self.collection) if now else publish_if_due(self.writer, self.collection)
 
     def _take_file(self, file: OpenFile, contents: Iterator[Parsed | Unreadable]) -> None:
         for parsed in file.timed(contents):

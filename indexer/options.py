@@ -59,4 +59,6 @@ class IngestOptions:
     """Delete them even where they are more than half."""
     reread: bool = False
     """Read files even where their size and time are as they were."""
+    publish: bool = False
+    """Publish the index at the end, even where what has changed could wait."""
     provenance: Provenance = field(default_factory=Provenance)

@@ -52,6 +52,7 @@ def source_options(command: Command) -> Command:
 @click.option("--max-errors", type=click.IntRange(1), help="Stop after so many failures; what is done stays.")
 @click.option("--delete-missing", is_flag=True, help="Delete documents whose files are gone from the PATHs.")
 @click.option("--force", is_flag=True, help="Delete them even where they are more than half.")
+@click.option("--publish", is_flag=True, help="Publish the index at the end, even where little has changed.")
 @click.option("--reread", is_flag=True, help="Read files even where size and time of change are as they were.")
 @common_options
 def ingest(paths: Sequence[str], *, collection: str, store: Path | None, as_json: bool, **given: Any) -> int:
@@ -126,7 +127,7 @@ def options_from(given: dict[str, Any]) -> Any:
         given["supersedes"],
         dict(_pair(said) for said in given["metadata"]),
     )
-    names = ("strict", "max_errors", "dry_run", "delete_missing", "force", "reread")
+    names = ("strict", "max_errors", "dry_run", "delete_missing", "force", "reread", "publish")
     return IngestOptions(provenance=provenance, **{name: given[name] for name in names if name in given})
 
 

@@ -33,6 +33,7 @@ def test_an_answer_cites_the_words_of_the_document(api: httpx.Client, saltmere: 
     assert document.text[citation.start : citation.end] == citation.quote == "Orla Venn"
     assert answer.passages[citation.label - 1].id == citation.passage_id
     assert answer.index_generation == saltmere.collections()["default"]
+    assert answer.index_revision == saltmere.revisions()["default"]
 
 
 def test_the_engine_gets_every_decoding_parameter_and_nothing_else(api: httpx.Client, engine: OpenAiServer) -> None:

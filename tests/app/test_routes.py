@@ -54,6 +54,7 @@ def test_a_wrong_method_is_a_problem_that_names_the_right_one(api: httpx.Client)
 def test_ready_says_what_is_served(api: httpx.Client, engine: OpenAiServer) -> None:
     ready = api.get("/readyz").json()
     assert (ready["checkpoint"], ready["engine_url"], ready["collections"]) == (MODEL, engine.url, {"default": 1})
+    assert ready["revisions"] == {"default": 1}
 
 
 def test_not_ready_while_the_engine_restarts(serve: Serve) -> None:
@@ -81,6 +82,7 @@ def test_metrics_count_requests_by_route_and_tokens(api: httpx.Client) -> None:
     assert 'openbook_http_requests_total{method="GET",route="unmatched",status="404"} 2.0' in text
     assert 'openbook_tokens_total{kind="prompt"} 90.0' in text
     assert 'openbook_index_generation{collection="default"} 1.0' in text
+    assert 'openbook_index_revision{collection="default"} 1.0' in text
     assert "openbook_engine_up 1.0" in text
 
 

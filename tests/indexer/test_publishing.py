@@ -70,6 +70,18 @@ def test_nothing_waits_where_nothing_changed(writer):
     assert not publishing.is_due(writer.connection, state)
 
 
+def test_an_ingest_publishes_what_could_wait_where_it_is_told_to(store, settings, tmp_path):
+    from indexer.ingest import ingest
+    from indexer.options import IngestOptions
+
+    for number in range(10):
+        (tmp_path / f"d{number}.txt").write_text(f"text {number}")
+    assert ingest(store, [tmp_path], "default", settings=settings).generation == 1
+    (tmp_path / "new.txt").write_text("text new")
+    done = ingest(store, [tmp_path], "default", settings=settings, options=IngestOptions(publish=True))
+    assert (done.generation, done.revision) == (2, 2)
+
+
 def test_what_waits_is_searched_beside_the_published(store, settings, tmp_path):
     from indexer.ingest import ingest
 

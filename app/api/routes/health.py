@@ -29,4 +29,5 @@ async def readyz(services: ServicesDep) -> Readiness:
         engine_url=services.engine.url,
         embedder=services.index.embedder_name,
         collections=services.index.collections(),
+        revisions=services.index.revisions(),
     )

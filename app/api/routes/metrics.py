@@ -14,5 +14,5 @@ router = APIRouter(tags=["health"])
 async def metrics(services: ServicesDep) -> Response:
     """Return counters and histograms in Prometheus's text format."""
     up = services.engine_problem() is None and await services.engine.is_up()
-    text = services.telemetry.exposition(up, services.index.collections())
+    text = services.telemetry.exposition(up, services.index.collections(), services.index.revisions())
     return Response(text, media_type=CONTENT_TYPE_LATEST)
