@@ -26,10 +26,11 @@ class Patient:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is not as it must be."""
+    """Something that is not as it must be, or worth knowing."""
 
     level: Level
-    """`fail`: answers can be wrong or missing; `warn`: they are right, but something should be done."""
+    """`fail`: answers can be wrong or missing; `warn`: they are right, but something should be done; `pass`: nothing is
+    wrong, and this is how it is."""
     detail: str
     command: str | None = None
     """The command that mends it."""

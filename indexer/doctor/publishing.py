@@ -9,7 +9,7 @@ from functools import partial
 
 from indexer.doctor.findings import FIX, Finding, Patient, few
 from indexer.errors import StoreError, VectorsDamaged
-from indexer.publishing import is_due, publish, vectors_home
+from indexer.publishing import is_due, kind_of_index, publish, vectors_home
 from indexer.store import queries
 from indexer.store.database import connect
 from indexer.store.lock import writer_lock
@@ -25,12 +25,13 @@ class PublishedIsSound:
     name = "published indexes"
 
     def look(self, patient: Patient) -> Iterator[Finding]:
-        """Read every published index whole."""
+        """Read every published index whole, and say of which kind it is."""
         for state in patient.states.values():
             if state.generation == 0:
                 continue
             try:
                 self._check(patient, state)
+                yield Finding("pass", f"{state.name!r}: {kind_of_index(patient.folder, state)}.")
             except VectorsDamaged as error:
                 # A writer may have published a newer one since, and dropped this one.
                 if (state.name, state.generation) in [(now.name, now.generation) for now in _states_now(patient)]:
