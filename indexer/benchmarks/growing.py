@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,8 @@ from indexer.settings import IndexerSettings
 from terminal import Progress
 
 PARTS = 10
-WORDS = ("harbour", "lamp", "guild", "warden", "shell", "tide", "mint", "ferry", "bell", "quay", "salt", "glass")
+SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "wu", "za")
+WORDS_EACH = 30
 FOLDER_FILES = 1000
 MEBIBYTE = 2**20
 
@@ -111,10 +113,12 @@ class _Parts:
 
 
 def _write(folder: Path, number: int, ending: str) -> None:
-    words = " ".join(WORDS[(number // len(WORDS) ** place) % len(WORDS)] for place in range(6))
+    # Words of three syllables, so that no two documents are alike.
+    chance = random.Random(number)
+    words = " ".join("".join(chance.choices(SYLLABLES, k=3)) for _ in range(WORDS_EACH))
     path = folder / str(number // FOLDER_FILES) / f"{number}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = f"The {words} of house {number} is kept by warden {number * 7}. {ending}"
+    text = f"{words}. The warden of house {number} keeps {number * 7} shells. {ending}"
     path.write_text(f"# Note {number}\n\n{text}\n", encoding="utf-8")
 
 

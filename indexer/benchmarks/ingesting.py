@@ -75,15 +75,14 @@ def measure(folder: Path | None, blocks: int, settings: IndexerSettings) -> Thro
         parts = _blocks(folder or _world(home / "world"), blocks, home / "blocks")
         embedders = Embedders(None, settings)
         embedder = embedders.load(None)
-        contenders = _Contenders(
-            embedders, Bare(embedder.name, "float32"), Bare(embedder.name, embedder.dtype), settings
-        )
-        contenders.warm_up()
-        with Progress("Ingesting", len(parts), "blocks") as progress:
-            measured = []
-            for number, part in enumerate(parts):
-                measured.append(contenders.measure(part, home / f"stores-{number}"))
-                progress.advance()
+        with closing(Bare(embedder.name, "float32")) as exact, closing(Bare(embedder.name, embedder.dtype)) as same:
+            contenders = _Contenders(embedders, exact, same, settings)
+            contenders.warm_up()
+            with Progress("Ingesting", len(parts), "blocks") as progress:
+                measured = []
+                for number, part in enumerate(parts):
+                    measured.append(contenders.measure(part, home / f"stores-{number}"))
+                    progress.advance()
     return _together(embedder.dtype, measured)
 
 
@@ -107,9 +106,9 @@ class _Contenders:
         first = _seconds(lambda: self._ingest(folder, stores / "first"))
         unchanged = _seconds(lambda: self._ingest(folder, stores / "first"))
         texts = self._chunks(stores / "first")
-        defaults = _seconds(lambda: self.exact.encode(texts))
+        defaults = self.exact.encode(texts)
         readings = self._embedder().read(texts)
-        same = _seconds(lambda: self.same.encode_batches(texts, readings))
+        same = self.same.encode_batches(texts, readings)
         last = _seconds(lambda: self._ingest(folder, stores / "last"))
         return Block(_count(folder), len(texts), (first + last) / 2, defaults, same, unchanged)
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from indexer.embedding.batches import batches
 from indexer.embedding.loading import load_model
+from indexer.embedding.memory import keep_freed_memory
 from indexer.errors import EmbedderError, VectorRefused
 from indexer.fingerprint import PROBE_TEXTS, Fingerprint, Vectors
 from indexer.gathering import Gatherer
@@ -134,6 +135,7 @@ class Embedder:
             VectorRefused: the model gave a vector that is not finite or has no length.
         """
         vectors = np.empty((len(readings), self.dimension), dtype=np.float32)
+        keep_freed_memory()
         grouped = list(batches([len(each.encoded.ids) for each in readings]))
         share, workers = self._shares(len(grouped))
 
