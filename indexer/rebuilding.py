@@ -113,12 +113,13 @@ class _Run:
         connection = self.writer.connection
         total = queries.count_chunks(connection, self.name)
         done = queries.count_staged(connection, self.name, "embed")
-        while chunks := queries.unstaged_chunks(connection, self.name, GROUP_CHUNKS):
+        last = queries.last_staged(connection, self.name, "embed")
+        while chunks := queries.chunk_texts_after(connection, self.name, last, GROUP_CHUNKS):
             texts = [embedded_text(chunk.context, chunk.text) for chunk in chunks]
             self._refuse_too_long(texts)
             rows = self.model.embed_passages(texts)
             self.staging.put_vectors({chunk.id: row.tobytes() for chunk, row in zip(chunks, rows, strict=True)})
-            done += len(chunks)
+            done, last = done + len(chunks), chunks[-1].id
             self.advance(done, total)
 
     def _refuse_too_long(self, texts: list[str]) -> None:
@@ -137,9 +138,10 @@ class _Run:
         preparer = Preparer(self.model, settings, self.asked.recipe, _nothing_known)
         total = queries.count_versions(connection, self.name)
         done = queries.count_staged(connection, self.name, "cut")
-        while group := queries.unstaged_versions(connection, self.name, GROUP_VERSIONS, GROUP_CHARACTERS):
+        last = queries.last_staged(connection, self.name, "cut")
+        while group := queries.versions_after(connection, self.name, last, GROUP_VERSIONS, GROUP_CHARACTERS):
             self.staging.put_chunks(_cut(group, preparer))
-            done += len(group)
+            done, last = done + len(group), group[-1].key
             self.advance(done, total)
 
     def swap(self) -> Collection:

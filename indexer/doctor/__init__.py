@@ -13,6 +13,7 @@ from indexer.doctor.chunks import ChunksAgreeWithTexts, EmbeddingsAreDirections,
 from indexer.doctor.database import DatabaseIsWhole, RowsBelongTogether, TextsAreUnchanged
 from indexer.doctor.findings import Finding, Patient
 from indexer.doctor.lexical import WordsAgreeWithChunks
+from indexer.doctor.models import ModelsAreThere
 from indexer.doctor.publishing import FoldersAreNeeded, NothingWaits, PublishedIsSound
 from indexer.doctor.similar import DocumentsDiffer
 
@@ -33,6 +34,7 @@ CHECKS: tuple[Check, ...] = (
     ChunksAgreeWithTexts(),
     EveryDocumentHasChunks(),
     EmbeddingsAreDirections(),
+    ModelsAreThere(),
     WordsAgreeWithChunks(),
     PublishedIsSound(),
     NothingWaits(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -177,6 +178,26 @@ def test_a_damaged_published_index_is_found_to_its_last_byte_and_published_again
     assert found(filled) == {}
     with closing(Index.open(filled, settings=settings)) as index:
         assert index.search("default", "changed", 1).hits[0].document_id == "d0.md"
+
+
+def test_an_embedding_model_that_is_gone_is_found(store, settings, tmp_path, tiny_path):
+    moved = shutil.copytree(tiny_path, tmp_path / "model")
+    (tmp_path / "a.md").write_text("text")
+    ingest(store, [tmp_path / "a.md"], "default", embedder=str(moved), settings=settings)
+    assert found(store) == {}
+    shutil.rmtree(moved)
+    command = "openbook rebuild --embed-only --collection default --embedder MODEL"
+    assert found(store) == {"embedding models": ("fail", command)}
+
+
+def test_documents_that_say_nearly_the_same_are_pointed_out(store, settings, tmp_path):
+    text = " ".join(f"word{number}" for number in range(200))
+    for name, extra in (("a", "one"), ("b", "two"), ("c", "entirely different words " * 3)):
+        (tmp_path / f"{name}.md").write_text(f"{text} {extra}" if name != "c" else extra)
+    ingest(store, [tmp_path], "default", settings=settings)
+    (finding,) = [result for result in examine(store) if result.level != "pass"]
+    assert (finding.level, finding.check) == ("warn", "near-duplicate documents")
+    assert "'a.md' and 'b.md'" in finding.detail
 
 
 def test_what_nobody_needs_is_found_and_removed(filled):

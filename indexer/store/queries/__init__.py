@@ -23,13 +23,14 @@ from indexer.store.queries.of_documents import (
 )
 from indexer.store.queries.of_files import file_stamps, file_stamps_of
 from indexer.store.queries.of_rebuilds import (
+    chunk_texts_after,
     count_chunks,
     count_staged,
     count_versions,
+    last_staged,
     pending_rebuild,
     staged_chunks,
-    unstaged_chunks,
-    unstaged_versions,
+    versions_after,
 )
 from indexer.store.queries.of_vectors import (
     count_live_vectors,
@@ -49,6 +50,7 @@ from indexer.store.queries.of_versions import (
 __all__ = [
     "chunk_ids_as_of",
     "chunk_ids_of",
+    "chunk_texts_after",
     "chunks_of_version",
     "collection",
     "collections",
@@ -67,6 +69,7 @@ __all__ = [
     "file_stamps",
     "file_stamps_of",
     "known_vectors",
+    "last_staged",
     "live_chunk_ids",
     "live_vector_blocks",
     "live_vectors",
@@ -77,11 +80,10 @@ __all__ = [
     "signatures_of",
     "staged_chunks",
     "superseded_by",
-    "unstaged_chunks",
-    "unstaged_versions",
     "vectors_of",
     "version_as_of",
     "version_stamp",
     "version_stamps",
     "versions",
+    "versions_after",
 ]

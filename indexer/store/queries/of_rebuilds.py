@@ -48,25 +48,40 @@ def count_staged(connection: sqlite3.Connection, collection: str, kind: str) -> 
     return int(row[0])
 
 
-def unstaged_chunks(connection: sqlite3.Connection, collection: str, limit: int) -> list[ChunkText]:
-    """Return up to `limit` chunks that have no staged vector yet."""
+def last_staged(connection: sqlite3.Connection, collection: str, kind: str) -> int:
+    """Return the greatest chunk id, or version where they are cut anew, that is staged; 0 where there is none.
+
+    They are staged in their order, and what is stored meanwhile gets greater numbers: all that is left is above.
+    """
+    numbers = (
+        f"SELECT max(version) FROM staged_versions WHERE version IN ({OF_COLLECTION})"
+        if kind == "cut"
+        else f"SELECT max(s.chunk) FROM staged_vectors s JOIN chunks c ON c.id = s.chunk"
+        f" WHERE c.version IN ({OF_COLLECTION})"
+    )
+    return int(connection.execute(numbers, (collection,)).fetchone()[0] or 0)
+
+
+def chunk_texts_after(connection: sqlite3.Connection, collection: str, after: int, limit: int) -> list[ChunkText]:
+    """Return up to `limit` chunks above the id `after`, live or not, in the order of ids."""
+    # CROSS JOIN keeps this order, so that only chunks above the id are looked at.
     rows = connection.execute(
-        f"SELECT id, context, text FROM chunks WHERE version IN ({OF_COLLECTION})"
-        " AND id NOT IN (SELECT chunk FROM staged_vectors) ORDER BY id LIMIT ?",
-        (collection, limit),
+        "SELECT c.id, c.context, c.text FROM chunks c CROSS JOIN versions v ON v.key = c.version"
+        " CROSS JOIN documents d ON d.key = v.document WHERE c.id > ? AND d.collection = ? ORDER BY c.id LIMIT ?",
+        (after, collection, limit),
     )
     return [ChunkText(*row) for row in rows]
 
 
-def unstaged_versions(
-    connection: sqlite3.Connection, collection: str, limit: int, characters: int
+def versions_after(
+    connection: sqlite3.Connection, collection: str, after: int, limit: int, characters: int
 ) -> list[StoredVersion]:
-    """Return versions that have not been cut anew yet: up to `limit`, and no more than `characters` but for one."""
+    """Return versions above the key `after`, in their order: up to `limit`, and up to `characters` but for one."""
     rows = connection.execute(
         "SELECT v.key, d.id, v.text, v.title, v.effective, v.authority, v.supersedes, v.metadata, v.source,"
-        " v.source_hash, v.layout FROM versions v JOIN documents d ON d.key = v.document"
-        " WHERE d.collection = ? AND v.key NOT IN (SELECT version FROM staged_versions) ORDER BY v.key LIMIT ?",
-        (collection, limit),
+        " v.source_hash, v.layout FROM versions v CROSS JOIN documents d ON d.key = v.document"
+        " WHERE v.key > ? AND d.collection = ? ORDER BY v.key LIMIT ?",
+        (after, collection, limit),
     )
     found: list[StoredVersion] = []
     for key, id_, text, title, effective, authority, supersedes, metadata, *rest in rows:
