@@ -21,36 +21,46 @@ class Parser(Protocol):
         """
 
 
+MODULES = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+    ".text": "text",
+    ".rst": "restructured",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".pptx": "pptx",
+    ".xlsx": "xlsx",
+    ".epub": "epub",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+"""The module here that reads files of a suffix."""
+
+
 def _lazy(name: str) -> Parser:
     """Return the parser of a module here, whose libraries are loaded with the first file of its format."""
 
     def parse(file: SourceFile, limits: ParsingLimits) -> Iterator[Parsed | Unreadable]:
-        parser: Parser = import_module(f"indexer.parsing.{name}").parse
+        parser: Parser = import_module(f"{__name__}.{name}").parse
         return parser(file, limits)
 
     return parse
 
 
-PARSERS: dict[str, Parser] = {
-    ".md": _lazy("markdown"),
-    ".markdown": _lazy("markdown"),
-    ".txt": _lazy("text"),
-    ".text": _lazy("text"),
-    ".rst": _lazy("restructured"),
-    ".html": _lazy("html"),
-    ".htm": _lazy("html"),
-    ".xhtml": _lazy("html"),
-    ".pdf": _lazy("pdf"),
-    ".docx": _lazy("docx"),
-    ".pptx": _lazy("pptx"),
-    ".xlsx": _lazy("xlsx"),
-    ".epub": _lazy("epub"),
-    ".csv": _lazy("csv"),
-    ".tsv": _lazy("csv"),
-    ".json": _lazy("json"),
-    ".jsonl": _lazy("jsonl"),
-    ".ndjson": _lazy("jsonl"),
-}
+def load(suffix: str) -> None:
+    """Load the libraries for files of a suffix now."""
+    if suffix in MODULES:
+        import_module(f"{__name__}.{MODULES[suffix]}")
+
+
+PARSERS: dict[str, Parser] = {suffix: _lazy(name) for suffix, name in MODULES.items()}
 
 PLAIN = frozenset({".md", ".markdown", ".txt", ".text", ".jsonl", ".ndjson"})
 """The formats that cost next to nothing to read: many small files of them travel to a worker together."""

@@ -13,7 +13,7 @@ from indexer.parsing.encodings import decode
 from indexer.parsing.html import declared_encoding, parse_tree
 from indexer.parsing.limits import ParsingLimits
 from indexer.parsing.markup import write_markup
-from indexer.parsing.source import NotThisFormat, Parsed, SourceFile, Unparsable
+from indexer.parsing.source import NotThisFormat, Parsed, SourceFile, Unparsable, as_damage
 from indexer.parsing.writing import TextWriter, one_line
 from indexer.parsing.zipped import open_zip
 
@@ -72,7 +72,5 @@ def _write_chapter(archive: zipfile.ZipFile, name: str, writer: TextWriter) -> s
 
 def _xml(archive: zipfile.ZipFile, name: str) -> etree._Element:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    try:
+    with as_damage("EPUB book"):
         return etree.fromstring(archive.read(name), parser)
-    except (KeyError, etree.XMLSyntaxError) as error:
-        raise NotThisFormat(f"a damaged EPUB book: {one_line(str(error))}") from error

@@ -14,7 +14,7 @@ from lxml import html as lxml_html
 from indexer.parsing.encodings import read_text
 from indexer.parsing.limits import ParsingLimits
 from indexer.parsing.markup import write_markup
-from indexer.parsing.source import NotThisFormat, Parsed, SourceFile
+from indexer.parsing.source import NotThisFormat, Parsed, SourceFile, as_damage
 from indexer.parsing.writing import TextWriter, one_line
 
 DECLARED = re.compile(rb"""<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
@@ -46,11 +46,13 @@ def parse_tree(text: str) -> etree._Element | None:
     parser = lxml_html.HTMLParser(huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
     text = XML_DECLARATION.sub("", text)
     try:
-        root = lxml_html.document_fromstring(text, parser=parser)
-    except (etree.ParserError, etree.XMLSyntaxError) as error:
-        if not text.strip() or "empty" in str(error).lower():
+        with as_damage("HTML page"):
+            root = lxml_html.document_fromstring(text, parser=parser)
+    except NotThisFormat as error:
+        if isinstance(error.__cause__, etree.ParserError):
+            # What lxml raises over a page with nothing in it.
             return None
-        raise NotThisFormat(f"not HTML: {error}") from error
+        raise
     for problem in parser.error_log:
         if any(words in problem.message for words in DEPTH_ERRORS):
             raise NotThisFormat(f"not HTML that can be read whole: {problem.message} in line {problem.line}")

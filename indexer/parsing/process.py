@@ -18,6 +18,7 @@ from indexer.parsing.worker import READY, Part
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60.0
+END_SECONDS = 10.0
 
 
 class WorkerEnded(Exception):
@@ -101,7 +102,7 @@ class WorkerProcess:
     def _why(self) -> str:
         """Return what ended the process."""
         try:
-            code = self._process.wait(1.0)
+            code = self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             return "the parser's process closed its connection"
         if code == -signal.SIGKILL:

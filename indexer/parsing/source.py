@@ -14,6 +14,9 @@ from typing import BinaryIO
 from corpus.schema import Document
 from indexer.parsing.limits import MEBIBYTE, ParsingLimits
 
+NO_MEMORY = 2
+"""How libxml2 says it: all that it has to say is `unknown error`."""
+
 
 @dataclass(frozen=True)
 class SourceFile:
@@ -155,6 +158,8 @@ def as_damage(kind: str) -> Iterator[None]:
     except (Unparsable, OSError, MemoryError, RecursionError):
         raise
     except Exception as error:
+        if getattr(error, "code", None) == NO_MEMORY and str(error).startswith("unknown error"):
+            raise MemoryError from error
         raise NotThisFormat(f"a damaged {kind}: {type(error).__name__}: {error}") from error
 
 

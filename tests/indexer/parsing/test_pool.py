@@ -15,7 +15,7 @@ from indexer.parsing.limits import MEBIBYTE, ParsingLimits
 from indexer.parsing.pool import ParserPool
 from indexer.parsing.source import Parsed, SourceFile, Unreadable
 from tests.indexer.parsing.hostile import write_sitecustomize
-from tests.indexer.parsing.samples import make_pdf
+from tests.indexer.parsing.samples import make_pdf, replaced, xlsx
 
 
 @pytest.fixture
@@ -73,8 +73,8 @@ def test_a_file_that_is_gone_and_one_of_an_unknown_format_are_reported(tmp_path)
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        ("hang", "takes longer than 1 s"),
-        ("spin", "takes longer than 1 s"),
+        ("hang", "takes longer than 3 s"),
+        ("spin", "takes longer than 3 s"),
         ("crash", "the parser crashed (SIGSEGV)"),
         ("exit", "the parser crashed (exit code 7)"),
         ("burst", "takes more than 2048 MiB of memory"),
@@ -82,9 +82,35 @@ def test_a_file_that_is_gone_and_one_of_an_unknown_format_are_reported(tmp_path)
 )
 def test_a_file_that_ends_its_worker_is_reported_and_the_others_are_read(hostile, tmp_path, command, reason):
     files = write(tmp_path, {"a.md": "one", "bad.md": command, "c.md": "three", "d.md": "four"})
-    found = summary(read(files, ParsingLimits(seconds=1.0)))
+    found = summary(read(files, ParsingLimits(seconds=3.0)))
     assert reason in found.pop("bad.md")[0]
     assert found == {"a.md": ["one"], "c.md": ["three"], "d.md": ["four"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", b"x" * (80 * MEBIBYTE)),
+        ("a.html", b"<p>text</p>" * 1_500_000),
+        ("a.csv", b"a,b,c\n" * 2_000_000),
+        ("a.json", b"[" + b"[1]," * 3_000_000 + b"1]"),
+        ("a.xlsx", lambda: spread_sheet(40_000)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_file_that_needs_more_memory_than_it_may_take_is_reported_saying_so(tmp_path, name, content):
+    made = content() if callable(content) else content
+    files = [SourceFile(tmp_path / name, name, made), SourceFile(tmp_path / "b.md", "b.md", b"two")]
+    limits = ParsingLimits(memory_bytes=64 * MEBIBYTE, inflated_ratio=1 << 20)
+    found = summary(read(files, limits))
+    assert found == {name: ["! takes more than 64 MiB of memory to read (OPENBOOK_PARSER_MEMORY_MIB)"], "b.md": ["two"]}
+
+
+def spread_sheet(rows: int) -> bytes:
+    cells = b'<row><c t="inlineStr"><is><t>' + b"word " * 400 + b"</t></is></c></row>"
+    name = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    sheet = b'<worksheet xmlns="' + name + b'"><sheetData>' + cells * rows + b"</sheetData></worksheet>"
+    return replaced(xlsx(), {"xl/worksheets/sheet1.xml": sheet})
 
 
 def test_memory_that_libraries_leak_is_not_held_against_the_next_file(hostile, tmp_path):
