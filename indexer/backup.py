@@ -24,7 +24,7 @@ from corpus.errors import UsageError
 from indexer.errors import BackupDamaged
 from indexer.failpoints import failpoint
 from indexer.store import queries
-from indexer.store.database import DATABASE, SCHEMA_VERSION, connect, explained_errors, snapshot
+from indexer.store.database import DATABASE, SCHEMA_VERSION, connect, explained_errors, require_store, snapshot
 
 DESCRIPTION = "backup.json"
 
@@ -101,8 +101,7 @@ def opened_backup(source: Path, beside: Path) -> Iterator[tuple[Path, Descriptio
 
 def _copy(folder: Path, made: Path) -> Description:
     """Copy the database into the folder `made` and describe it."""
-    if not (folder / DATABASE).exists():
-        raise UsageError(f"There is no store in {folder}.")
+    require_store(folder)
     copy = made / DATABASE
     with (
         explained_errors(folder),

@@ -16,7 +16,7 @@ from indexer.failpoints import failpoint
 from indexer.publishing import publish, vectors_home
 from indexer.settings import IndexerSettings
 from indexer.store import queries
-from indexer.store.database import DATABASE, VECTORS, explained_errors, transaction
+from indexer.store.database import DATABASE, VECTORS, explained_errors, require_store, transaction
 from indexer.store.records import Collection
 from indexer.store.writer import StoreWriter, open_writer
 from indexer.vectors import generation_folder
@@ -47,8 +47,10 @@ def vacuum(folder: Path, *, history: bool = False, settings: IndexerSettings | N
         settings: None reads the environment.
 
     Raises:
+        UsageError: there is no store.
         StoreLocked: another process writes to the store.
     """
+    require_store(folder)
     settings = settings or IndexerSettings()
     with open_writer(folder, settings.lock_wait_seconds) as writer:
         before = size_of(folder)

@@ -12,7 +12,7 @@ from indexer.doctor.database import RESTORE
 from indexer.doctor.findings import Finding, Level, Patient
 from indexer.settings import IndexerSettings
 from indexer.store import queries
-from indexer.store.database import connect, snapshot
+from indexer.store.database import connect, require_store, snapshot
 from indexer.store.writer import open_writer
 
 
@@ -36,9 +36,11 @@ def examine(folder: Path, *, fix: bool = False, settings: IndexerSettings | None
         settings: None reads the environment.
 
     Raises:
+        UsageError: there is no store.
         StoreDamaged: the database cannot be opened.
         StoreLocked: something is to be repaired while another process writes.
     """
+    require_store(folder)
     results: list[Result] = []
     for check in CHECKS:
         findings = _look(folder, check)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from corpus.errors import UsageError
 from indexer.errors import StoreDamaged, StoreError, StoreUnreachable
 from indexer.store.tables import TABLES
 
@@ -53,6 +54,12 @@ def connect(folder: Path, *, read_only: bool = False, for_restore: bool = False)
             raise StoreUnreachable(f"The store {folder} cannot be made: {error.strerror or error}.") from error
         raise
     return connection
+
+
+def require_store(folder: Path) -> None:
+    """Raise `UsageError` where there is no store to look after in `folder`: none is made for that."""
+    if not (folder / DATABASE).exists() and not (folder / VECTORS).exists():
+        raise UsageError(f"There is no store in {folder}. Name its folder with --store.")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from corpus.errors import UsageError
 from indexer.doctor.examination import examine
 from indexer.errors import StoreDamaged
 from indexer.index import Index
@@ -19,6 +20,7 @@ from indexer.publishing import vectors_home
 from indexer.store.database import DATABASE, connect
 from indexer.store.lock import writer_lock
 from indexer.store.writer import open_writer
+from indexer.vacuum import vacuum
 from indexer.vectors import INDEX, MANIFEST, generation_folder
 from openbook import cli
 
@@ -178,6 +180,13 @@ def test_a_damaged_published_index_is_found_to_its_last_byte_and_published_again
     assert found(filled) == {}
     with closing(Index.open(filled, settings=settings)) as index:
         assert index.search("default", "changed", 1).hits[0].document_id == "d0.md"
+
+
+@pytest.mark.parametrize("look", [examine, vacuum])
+def test_no_store_is_made_to_be_looked_after(tmp_path, look):
+    with pytest.raises(UsageError, match="no store in"):
+        look(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_an_embedding_model_that_is_gone_is_found(store, settings, tmp_path, tiny_path):
