@@ -195,6 +195,7 @@ class Embedder:
 
     def _use(self, dtype: EmbedderDtype) -> None:
         """Multiply in bfloat16 where that is asked for, or faster, and gives the same vectors but for rounding."""
+        from indexer.embedding.inference import BFLOAT16_STEP
         from indexer.embedding.packing import Packing, has_bfloat16_units
 
         if dtype == "float32" or self._model.device.type != "cpu" or not (dtype == "bfloat16" or has_bfloat16_units()):
@@ -208,6 +209,7 @@ class Embedder:
             rounded = np.zeros_like(exact)
         if float(np.min(np.sum(exact * rounded, axis=1))) > ROUNDED_COSINE:
             self.dtype = "bfloat16"
+            self._inference.width_step = BFLOAT16_STEP
         else:
             packing.undo()
 

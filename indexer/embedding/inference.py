@@ -19,9 +19,9 @@ UNKNOWN_LIMIT = 1_000_000
 """A tokenizer that knows no limit says so with a number like 1e30."""
 DEFAULT_LIMIT = 512
 
-WIDTH_STEP = 16
-"""Batches are filled up to a multiple of this many tokens. In between, a text's vector would be rounded otherwise
-beside a longer text than alone: attention adds up this many numbers at a time."""
+BFLOAT16_STEP = 16
+"""Batches in bfloat16 are filled up to a multiple of this many tokens. In between, a text's vector would be rounded
+otherwise beside a longer text than alone: attention adds up this many numbers at a time."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class Inference:
             raise TypeError("it has no fast tokenizer")
         self._model = model
         self.max_tokens = _max_tokens(model)
+        self.width_step = 1
+        """Batches are filled up to a multiple of this many tokens."""
         # Copies, so that nobody changes their settings while another thread uses them.
         self._whole, self._cut = copy.deepcopy(tokenizer), copy.deepcopy(tokenizer)
         for each in (self._whole, self._cut):
@@ -85,7 +87,7 @@ class Inference:
             prefix_tokens: how many tokens each begins with that some models leave out of the mean.
         """
         longest = max(len(encoded.ids) for encoded in batch)
-        longest = max(longest, min(-(-longest // WIDTH_STEP) * WIDTH_STEP, self.max_tokens))
+        longest = max(longest, min(-(-longest // self.width_step) * self.width_step, self.max_tokens))
         ids = np.full((len(batch), longest), self._padding, dtype=np.int64)
         mask, types = np.zeros_like(ids), np.zeros_like(ids)
         for row, encoded in enumerate(batch):
