@@ -8,34 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import aclosing, asynccontextmanager
 
 import terminal
-from app.citations import cite
-from app.engine import Engine
+from app.asked import Asked, Retrieved, milliseconds_since
+from app.engine import Engine, Generation
 from app.errors import CheckpointNotServed, Overloaded
+from app.events import Event, Token, Trimmer
 from app.prompting.assemble import Assembler, find_prompt
-from app.schemas import Answer, AnswerRequest, NothingFound, Passage, Prompt, Timing
+from app.schemas import Answer, AnswerRequest, Passage, Prompt
 from app.telemetry import Telemetry
 from indexer.index import Index
 from indexer.search.hits import Hit
 from indexer.search.options import SearchOptions
 
 WITHOUT_PASSAGES = find_prompt("closed_book")
-
-
-@dataclass(frozen=True)
-class Retrieved:
-    """The passages of a question, and which state of the index was searched."""
-
-    passages: tuple[Passage, ...]
-    generation: int | None
-    revision: int | None = None
-    nothing_found: NothingFound | None = None
 
 
 class Answerer:
@@ -82,33 +71,28 @@ class Answerer:
             EngineUnreachable, EngineRefused: The engine is at fault.
             indexer.errors.NotFound: The index holds no such collection or passage.
         """
-        started = time.perf_counter()
-        async with self._slot():
-            checkpoint = self._checkpoint(request.checkpoint)
-            prompt, retrieved, retrieve_ms = await self._prompt(request, checkpoint)
-            generating = time.perf_counter()
-            generation = await self._engine.generate(checkpoint, prompt.messages, request.decoding)
-            generate_ms = _milliseconds_since(generating)
-        text = generation.text.strip()
-        self._telemetry.answered(retrieve_ms, generate_ms, generation.usage)
-        return Answer(
-            id=f"answer-{uuid.uuid4().hex}",
-            question=request.question,
-            answer=text,
-            citations=cite(text, prompt.passages),
-            passages=prompt.passages,
-            checkpoint=checkpoint,
-            retriever=request.retriever,
-            prompt=prompt.prompt,
-            collection=request.collection,
-            nothing_found=retrieved.nothing_found,
-            index_generation=retrieved.generation,
-            index_revision=retrieved.revision,
-            finish_reason=generation.finish_reason,
-            usage=generation.usage,
-            timing=Timing(retrieve_ms=retrieve_ms, generate_ms=generate_ms, total_ms=_milliseconds_since(started)),
-            messages=prompt.messages if request.include_prompt else None,
-        )
+        async with self._asking(request) as asked:
+            generation = await self._engine.generate(asked.checkpoint, asked.prompt.messages, request.decoding)
+            return self._finish(asked, generation)
+
+    async def stream(self, request: AnswerRequest) -> AsyncGenerator[Event, None]:
+        """Answer a question piece by piece; the last event is what `answer` returns. Raises as `answer` does.
+
+        Closing the generator, which must be done in any case, ends the generation and frees its place.
+        """
+        async with self._asking(request) as asked:
+            yield asked.retrieval()
+            trimmer = Trimmer()
+            pieces = self._engine.stream(asked.checkpoint, asked.prompt.messages, request.decoding)
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    if isinstance(piece, Generation):
+                        answer = self._finish(asked, piece)
+                    elif text := trimmer.add(piece):
+                        yield Token(text=text)
+        for citation in answer.citations:
+            yield citation
+        yield answer
 
     async def prompt(self, request: AnswerRequest) -> Prompt:
         """Write the final prompt of a question; the engine is not needed. Raises as `answer` does."""
@@ -118,6 +102,20 @@ class Answerer:
     def close(self) -> None:
         """End the thread pool."""
         self._pool.shutdown()
+
+    @asynccontextmanager
+    async def _asking(self, request: AnswerRequest) -> AsyncIterator[Asked]:
+        """Take a place among the questions being answered, and do all that comes before the engine."""
+        started = time.perf_counter()
+        async with self._slot():
+            checkpoint = self._checkpoint(request.checkpoint)
+            prompt, retrieved, retrieve_ms = await self._prompt(request, checkpoint)
+            yield Asked(request, checkpoint, prompt, retrieved, retrieve_ms, started)
+
+    def _finish(self, asked: Asked, generation: Generation) -> Answer:
+        answer = asked.answer(generation)
+        self._telemetry.answered(answer.timing.retrieve_ms, answer.timing.generate_ms, generation.usage)
+        return answer
 
     async def _prompt(self, request: AnswerRequest, checkpoint: str) -> tuple[Prompt, Retrieved, float]:
         started = time.perf_counter()
@@ -130,7 +128,7 @@ class Answerer:
         template = asked_for or (self._with_passages if retrieved.passages else WITHOUT_PASSAGES)
         assembler = self._assemblers[checkpoint]
         prompt = assembler.assemble(template, request.question, retrieved.passages, request.decoding.max_tokens)
-        return prompt, retrieved, _milliseconds_since(started)
+        return prompt, retrieved, milliseconds_since(started)
 
     def _retrieve(self, request: AnswerRequest) -> Retrieved:
         if request.retriever == "given":
@@ -195,7 +193,3 @@ def _label(hits: Sequence[Hit]) -> tuple[Passage, ...]:
         )
         for label, hit in enumerate(hits, 1)
     )
-
-
-def _milliseconds_since(started: float) -> float:
-    return round((time.perf_counter() - started) * 1000, 3)

@@ -7,18 +7,21 @@ balancer in front of many. Every decoding parameter is sent explicitly, so that 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
 
+from app.engine_stream import Gathering, data_of, ended_early
 from app.errors import EngineRefused, EngineUnreachable, PromptTooLong
 from app.schemas import Decoding, Message, Usage
 
 CONNECT_SECONDS = 5.0
 IDLE_SECONDS = 4.0
 """How long an idle connection is kept. vLLM closes it after five seconds, and a request sent just then is lost."""
+CHAT = "/v1/chat/completions"
 CLIENT_FAULTS = (400, 413, 422)
 JSON_BODY = {"content-type": "application/json"}
 
@@ -62,18 +65,7 @@ class Engine:
             PromptTooLong: The engine says that the request exceeds the model's context.
             EngineRefused: The engine answers with any other error.
         """
-        body = {
-            "model": model,
-            "messages": [{"role": message.role, "content": message.content} for message in messages],
-            "temperature": decoding.temperature,
-            "top_p": 1.0,
-            "max_tokens": decoding.max_tokens,
-            "seed": decoding.seed,
-            "stop": list(decoding.stop),
-            "n": 1,
-            "stream": False,
-        }
-        reply = await self._send("POST", "/v1/chat/completions", body)
+        reply = await self._send("POST", CHAT, {**_body(model, messages, decoding), "stream": False})
         try:
             choice, usage = reply["choices"][0], reply["usage"]
             return Generation(
@@ -83,6 +75,28 @@ class Engine:
             )
         except (KeyError, IndexError, TypeError) as error:
             raise EngineRefused(f"The engine at {self.url} sent no chat completion: {str(reply)[:300]}") from error
+
+    async def stream(
+        self, model: str, messages: Sequence[Message], decoding: Decoding
+    ) -> AsyncGenerator[str | Generation, None]:
+        """Complete a chat and yield its text piece by piece as it comes, and at the end the whole `Generation`.
+
+        Closing the iterator closes the connection, and vLLM then aborts the generation. Raises as `generate` does;
+        a stream that breaks off is `EngineUnreachable`.
+        """
+        body = {**_body(model, messages, decoding), "stream": True, "stream_options": {"include_usage": True}}
+        gathering = Gathering(self.url)
+        with self._reaching():
+            async with self._request("POST", CHAT, json.dumps(body).encode()) as response:
+                if not response.ok:
+                    raise _refusal(await _whole(response), self.url)
+                # It is read on behind `[DONE]`: only a connection that is read to its end can be used again.
+                async for line in response.content:
+                    if (data := data_of(line)) and (text := gathering.add(data)):
+                        yield text
+        if gathering.finish_reason is None or gathering.usage is None:
+            raise ended_early(self.url)
+        yield Generation("".join(gathering.texts), gathering.finish_reason, gathering.usage)
 
     async def models(self) -> tuple[ServedModel, ...]:
         """Return what the engine serves; the first is its default.
@@ -127,25 +141,35 @@ class Engine:
             )
         return self._opened
 
+    def _request(
+        self, method: str, path: str, content: bytes | None
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        return self._session().request(method, f"{self.url}{path}", data=content, headers=JSON_BODY)
+
     async def _send(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
         content = None if body is None else json.dumps(body).encode()
-        try:
-            reply = await self._exchange(method, path, content)
-        except aiohttp.InvalidURL as error:
-            raise EngineUnreachable(f"{self.url!r} is no URL of an engine, such as http://127.0.0.1:8000.") from error
-        except TimeoutError as error:
-            raise EngineUnreachable(f"The engine at {self.url} did not answer in time. Try again.") from error
-        except (aiohttp.ClientError, ValueError) as error:
-            raise EngineUnreachable(
-                f"The engine at {self.url} cannot be reached: {str(error) or type(error).__name__}."
-            ) from error
+        with self._reaching():
+            async with self._request(method, path, content) as response:
+                reply = await _whole(response)
         if 200 <= reply.status < 300:
             return self._parse(path, reply)
         raise _refusal(reply, self.url)
 
-    async def _exchange(self, method: str, path: str, content: bytes | None) -> _Reply:
-        async with self._session().request(method, f"{self.url}{path}", data=content, headers=JSON_BODY) as response:
-            return _Reply(response.status, response.reason or "", await response.read())
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        """Turn what goes wrong with a connection into `EngineUnreachable`."""
+        try:
+            yield
+        except aiohttp.InvalidURL as error:
+            raise EngineUnreachable(f"{self.url!r} is no URL of an engine, such as http://127.0.0.1:8000.") from error
+        except TimeoutError as error:
+            raise EngineUnreachable(f"The engine at {self.url} did not answer in time. Try again.") from error
+        except aiohttp.ClientPayloadError as error:
+            raise ended_early(self.url) from error
+        except (aiohttp.ClientError, ValueError) as error:
+            raise EngineUnreachable(
+                f"The engine at {self.url} cannot be reached: {str(error) or type(error).__name__}."
+            ) from error
 
     def _parse(self, path: str, reply: _Reply) -> Any:
         try:
@@ -160,6 +184,23 @@ class _Reply:
     status: int
     reason: str
     body: bytes
+
+
+async def _whole(response: aiohttp.ClientResponse) -> _Reply:
+    return _Reply(response.status, response.reason or "", await response.read())
+
+
+def _body(model: str, messages: Sequence[Message], decoding: Decoding) -> dict[str, Any]:
+    return {
+        "model": model,
+        "messages": [{"role": message.role, "content": message.content} for message in messages],
+        "temperature": decoding.temperature,
+        "top_p": decoding.top_p,
+        "max_tokens": decoding.max_tokens,
+        "seed": decoding.seed,
+        "stop": list(decoding.stop),
+        "n": 1,
+    }
 
 
 def _refusal(reply: _Reply, url: str) -> EngineRefused | PromptTooLong | EngineUnreachable:

@@ -66,7 +66,9 @@ def create_app(
         await engine.close()
 
     app = FastAPI(title="Openbook", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None)
-    app.state.services = Services(index, engine, answerer, telemetry, served[0].name, engine_problem)
+    app.state.services = Services(
+        index, engine, answerer, telemetry, served[0].name, engine_problem, settings.heartbeat_s
+    )
     for router in api.ROUTERS:
         app.include_router(router)
     problems.install(app)

@@ -25,6 +25,7 @@ class Decoding(Schema):
     """How the engine turns a prompt into text. The default is greedy and short."""
 
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
+    top_p: float = Field(default=1.0, gt=0.0, le=1.0)
     max_tokens: int = Field(default=32, ge=1, le=4096)
     seed: int = 0
     stop: tuple[str, ...] = Field(default=("\n",), max_length=4)
@@ -71,6 +72,8 @@ class AnswerRequest(ArmOptions):
     """Search what held on that day; None searches what is current."""
     include_prompt: bool = False
     """Return the messages that were sent to the engine."""
+    stream: bool = False
+    """Send the answer as server-sent events while it is written; `POST /v1/prompts` has nothing to stream."""
 
     @model_validator(mode="after")
     def _search_options_go_with_a_search(self) -> AnswerRequest:

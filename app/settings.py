@@ -32,6 +32,8 @@ class Settings(BaseSettings):
     engine_port: int = Field(default=0, ge=0, le=65535)
     """The loopback port of the vLLM that is started; 0 takes a free one."""
     engine_timeout_s: float = Field(default=120.0, gt=0)
+    heartbeat_s: float = Field(default=15.0, gt=0)
+    """Seconds of silence after which a streamed answer sends a comment, so that no proxy takes it for dead."""
     prompt: str = "worked_examples"
     """The prompt of a question with passages that names none. The worked examples take 1,000 tokens, which the engine
     computes once; `passages` does without them."""

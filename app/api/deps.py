@@ -27,6 +27,8 @@ class Services:
     """The label that answers where a request names none."""
     engine_problem: Callable[[], str | None]
     """Why the supervised engine cannot answer; None where nothing is known against it."""
+    heartbeat_s: float = 15.0
+    """Seconds of silence after which a streamed answer sends a comment."""
 
     def require_engine(self) -> None:
         """Raise `EngineFailed` where the engine is known not to answer."""

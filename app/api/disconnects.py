@@ -6,20 +6,27 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from fastapi import Request
+from starlette.types import Receive
 
 from app.errors import ClientGone
 
 Result = TypeVar("Result")
 
 
-async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+async def while_connected(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result:
     """Return the result of `work`, or cancel it when the client closes the connection.
 
     Cancelling closes the connection to the engine; vLLM then aborts the generation.
+
+    Args:
+        receive: The request's channel, whose body has been read.
+        work: What to do meanwhile.
+
+    Raises:
+        ClientGone: The client closed the connection first.
     """
     working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_disconnected(request))
+    leaving = asyncio.ensure_future(_disconnected(receive))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
@@ -30,6 +37,6 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -
         working.cancel()
 
 
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
         pass

@@ -13,7 +13,7 @@ import uuid
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problems import internal_error
+from app.api.problems import internal_error, problem_response
 from app.telemetry import Telemetry
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,8 @@ class RequestObserver:
             log.exception("Request %s (%s %s) failed", request_id, scope["method"], scope["path"])
             if status:
                 raise
-            await internal_error(scope["path"], request_id)(scope, receive, send_with_id)
+            problem = internal_error(scope["path"], request_id)
+            await problem_response(problem)(scope, receive, send_with_id)
         finally:
             route = getattr(scope.get("route"), "path", "unmatched")
             self._telemetry.requested(route, scope["method"], status, time.perf_counter() - started)

@@ -52,25 +52,29 @@ def problem_response(problem: Problem, headers: dict[str, str] | None = None) ->
     return Response(body, problem.status, media_type=MEDIA_TYPE, headers=headers)
 
 
-def internal_error(path: str, request_id: str) -> Response:
+def internal_error(path: str, request_id: str) -> Problem:
     """Return the problem for an error that nobody foresaw; its cause is in the server's log alone."""
     detail = f"An unexpected error. The server's log has it under the request id {request_id}."
     title = HTTPStatus.INTERNAL_SERVER_ERROR.phrase
-    return problem_response(Problem(title=title, status=500, detail=detail, instance=path, request_id=request_id))
+    return Problem(title=title, status=500, detail=detail, instance=path, request_id=request_id)
+
+
+def problem_of(error: OpenbookError, path: str, request_id: str) -> Problem:
+    """Return the problem that an error is."""
+    return Problem(
+        type=f"urn:openbook:{_kebab(type(error).__name__)}",
+        title=_spaced(type(error).__name__),
+        status=_status(error),
+        detail=str(error),
+        instance=path,
+        request_id=request_id,
+    )
 
 
 async def _on_openbook_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, OpenbookError)
-    status = _status(error)
     retry_after_s = error.retry_after_s if isinstance(error, AppError) else None
-    problem = Problem(
-        type=f"urn:openbook:{_kebab(type(error).__name__)}",
-        title=_spaced(type(error).__name__),
-        status=status,
-        detail=str(error),
-        instance=request.url.path,
-        request_id=request.state.request_id,
-    )
+    problem = problem_of(error, request.url.path, request.state.request_id)
     return problem_response(problem, {"retry-after": str(retry_after_s)} if retry_after_s else None)
 
 

@@ -23,10 +23,25 @@ class OpenAiServer:
         self.error = "something went wrong"
         self.hold: threading.Event | None = None
         """Set, no answer leaves before the event; the client may be gone by then."""
+        self.hold_after = 0
+        """With `hold`, how many pieces of a streamed answer leave before the event."""
+        self.breaks_after: int | None = None
+        """Set, a streamed answer ends after so many pieces, as if the engine had been killed."""
+        self.fails_after: int | None = None
+        """Set, a streamed answer goes on with `error` after so many pieces."""
         self.lost_clients = 0
 
     def models(self) -> dict[str, Any]:
         return {"object": "list", "data": [{"id": MODEL, "object": "model", "max_model_len": 512}]}
+
+    def chunks(self) -> list[dict[str, Any]]:
+        """Return a streamed answer: pieces of four characters, the reason of its end, and the usage."""
+        pieces = [self.text[start : start + 4] for start in range(0, len(self.text), 4)]
+        deltas = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces), {}]
+        chunks: list[dict[str, Any]] = [
+            {"choices": [{"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}]} for delta in deltas
+        ]
+        return [*chunks, {"choices": [], "usage": self.completion()["usage"]}]
 
     def completion(self) -> dict[str, Any]:
         message = {"role": "assistant", "content": self.text}
@@ -49,15 +64,46 @@ def openai_server() -> Iterator[OpenAiServer]:
             self._send(200, state.models() if self.path == "/v1/models" else {})
 
         def do_POST(self) -> None:
-            state.requests.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            request, chunks = json.loads(self.rfile.read(int(self.headers["content-length"]))), state.chunks()
+            state.requests.append(request)
+            streams = request.get("stream", False) and state.status == 200
+            if not (streams and state.hold_after) and self._lost_while_held():
+                return
+            if streams:
+                self._stream(chunks)
+                return
+            ok = state.status == 200
+            self._send(state.status, state.completion() if ok else {"error": {"message": state.error}})
+
+        def _stream(self, chunks: list[dict[str, Any]]) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            for sent, chunk in enumerate(chunks, -1):
+                if sent == state.breaks_after:
+                    self.close_connection = True
+                    return
+                failed = {"error": {"message": state.error}}
+                self._write(f"data: {json.dumps(failed if sent == state.fails_after else chunk)}\n\n")
+                if state.hold_after and sent + 1 == state.hold_after and self._lost_while_held():
+                    return
+            self._write("data: [DONE]\n\n")
+            self._write("")
+
+        def _write(self, text: str) -> None:
+            content = text.encode()
+            self.wfile.write(f"{len(content):x}\r\n".encode() + content + b"\r\n")
+            self.wfile.flush()
+
+        def _lost_while_held(self) -> bool:
             if state.hold is not None:
                 self.connection.settimeout(0.05)
                 while not state.hold.is_set():
                     if self._client_has_gone():
                         state.lost_clients += 1
-                        return
-            ok = state.status == 200
-            self._send(state.status, state.completion() if ok else {"error": {"message": state.error}})
+                        return True
+            return False
 
         def _client_has_gone(self) -> bool:
             try:
