@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from indexer.errors import FilterRefused
-from indexer.search.fields import Field, Kind
+from indexer.search.fields import NULLABLE, Field, Kind
 from terminal import did_you_mean
 
 Parameter = str | float
@@ -51,7 +51,9 @@ def compare(field: Field, operator: str, operand: object) -> Clause:
     predicate = _predicate(field, operator, operand)
     if field.key is not None:
         return _of_key(field, predicate)
-    return Clause(f"coalesce({predicate.sql}, 0)", predicate.parameters)
+    if field.name in NULLABLE:
+        return Clause(f"coalesce({predicate.sql}, 0)", predicate.parameters)
+    return predicate
 
 
 def _exists(field: Field, operand: object) -> Clause:
@@ -66,7 +68,7 @@ def _exists(field: Field, operand: object) -> Clause:
 def _of_key(field: Field, predicate: Clause) -> Clause:
     """Return whether the metadata have the field's key with such a value."""
     return Clause(
-        f"EXISTS (SELECT 1 FROM json_each(v.metadata) AS m WHERE m.key = ? AND {predicate.sql})",
+        f"(v.key IN (SELECT m.version FROM metadata m WHERE m.key = ? AND {predicate.sql}))",
         (_text(field, field.key), *predicate.parameters),
     )
 

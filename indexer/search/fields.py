@@ -36,6 +36,10 @@ FIELDS = {
 }
 
 
+NULLABLE = ("effective", "page")
+"""Fields that a document or a passage may lack."""
+
+
 def metadata_field(key: str) -> Field:
-    """Return the field of a metadata key; its column is a row of the metadata read as a table."""
+    """Return the field of a metadata key; its column is that of the table in which each has a row."""
     return Field(METADATA + key, "metadata", "m.value", key)

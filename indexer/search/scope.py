@@ -7,14 +7,13 @@ replaced, is ever returned, whatever found it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from indexer.search.comparing import Clause
-from indexer.search.fields import FIELDS, METADATA
-from indexer.search.filters import AND, NOT, OR, compile_filter
+from indexer.search.filters import compile_filter
 from indexer.store import queries
 from indexer.store.queries.binding import batches, marks
 from indexer.store.queries.of_chunks import DATE_OF_VERSION
@@ -47,8 +46,10 @@ class Scope:
     def condition(self) -> Clause:
         """Return the SQL condition on `TABLES`."""
         narrowed = self.narrowed or Clause("1")
+        # A plus keeps SQLite from going through all documents of the collection where few have the wanted metadata.
+        by_metadata = "metadata" in narrowed.sql and "d.id" not in narrowed.sql
         return Clause(
-            f"d.collection = ? AND {self._time()} AND {narrowed.sql}",
+            f"{'+' if by_metadata else ''}d.collection = ? AND {self._time()} AND {narrowed.sql}",
             (self.collection, *self._day(), *narrowed.parameters),
         )
 
@@ -108,32 +109,35 @@ def open_scope(
     """
     if filter_ is None:
         return Scope(collection, as_of)
-    keys: set[str] | None = None
-    if _names_metadata(filter_) and _has_documents(connection, collection):
-        keys = metadata_keys(connection, collection)
-    return Scope(collection, as_of, compile_filter(filter_, keys))
+    return Scope(collection, as_of, compile_filter(filter_, MetadataKeys(connection, collection)))
 
 
-def metadata_keys(connection: sqlite3.Connection, collection: str) -> set[str]:
-    """Return every key in the metadata of a collection, of past versions too."""
-    rows = connection.execute(
-        "SELECT DISTINCT m.key FROM documents d JOIN versions v ON v.document = d.key, json_each(v.metadata) m"
-        " WHERE d.collection = ? AND v.metadata != '{}'",
-        (collection,),
-    )
-    return {row[0] for row in rows}
+class MetadataKeys(Collection[str]):
+    """The keys in the metadata of a collection, of past versions too. All are read only where one is not among them."""
 
+    def __init__(self, connection: sqlite3.Connection, collection: str) -> None:
+        """Ask through a connection."""
+        self._connection = connection
+        self._collection = collection
 
-def _has_documents(connection: sqlite3.Connection, collection: str) -> bool:
-    # In an empty collection nothing can be told to be misspelt.
-    query = "SELECT 1 FROM documents WHERE collection = ? LIMIT 1"
-    return connection.execute(query, (collection,)).fetchone() is not None
+    def __contains__(self, key: object) -> bool:
+        """Whether a document has the key; in a collection without documents none can be told to be misspelt."""
+        of_documents = "metadata m JOIN versions v ON v.key = m.version"
+        return self._any(of_documents, "m.key = ?", key) or not self._any("versions v")
 
-
-def _names_metadata(filter_: object) -> bool:
-    if isinstance(filter_, Mapping):
-        return any(
-            _names_metadata(value) if name in (AND, OR, NOT) else name not in FIELDS or str(name).startswith(METADATA)
-            for name, value in filter_.items()
+    def __iter__(self) -> Iterator[str]:
+        """Go through the keys in their order."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT m.key FROM documents d JOIN versions v ON v.document = d.key"
+            " JOIN metadata m ON m.version = v.key WHERE d.collection = ? ORDER BY m.key",
+            (self._collection,),
         )
-    return isinstance(filter_, list | tuple) and any(map(_names_metadata, filter_))
+        return (str(row[0]) for row in rows.fetchall())
+
+    def __len__(self) -> int:
+        """Count the keys."""
+        return sum(1 for _ in self)
+
+    def _any(self, tables: str, condition: str = "1", *parameters: object) -> bool:
+        query = f"SELECT 1 FROM {tables} JOIN documents d ON d.key = v.document WHERE {condition} AND d.collection = ?"
+        return self._connection.execute(f"{query} LIMIT 1", (*parameters, self._collection)).fetchone() is not None

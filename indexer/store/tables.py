@@ -46,6 +46,16 @@ CREATE INDEX versions_document ON versions (document);
 CREATE INDEX versions_content_hash ON versions (content_hash);
 CREATE INDEX versions_source_hash ON versions (source_hash);
 CREATE INDEX versions_supersedes ON versions (supersedes) WHERE supersedes IS NOT NULL;
+CREATE TABLE metadata (
+    version INTEGER NOT NULL REFERENCES versions (key) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (version, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX metadata_key ON metadata (key, value);
+CREATE TRIGGER versions_added AFTER INSERT ON versions WHEN new.metadata != '{{}}' BEGIN
+    INSERT INTO metadata SELECT new.key, key, value FROM json_each(new.metadata);
+END;
 CREATE TABLE files (
     collection TEXT NOT NULL REFERENCES collections (name) ON DELETE CASCADE,
     source TEXT NOT NULL,
