@@ -10,7 +10,6 @@ Two processes never build it twice: a lock is held while it is built, and the fo
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 import shutil
@@ -24,6 +23,7 @@ from filelock import FileLock
 import terminal
 from app.errors import ModelNotFound
 from app.schemas import CheckpointCard
+from corpus.digests import file_sha256
 from corpus.errors import OpenbookError
 from corpus.home import checkpoints_home, logs_home
 
@@ -102,15 +102,10 @@ def _write(folder: Path, gguf: Path) -> None:
         version=VERSION,
         base=gguf.name,
         created=datetime.now(UTC),
-        weights_hash=_sha256(folder / "model.safetensors"),
-        settings={"gguf_sha256": _sha256(gguf), "dtype": "bfloat16"},
+        weights_hash=file_sha256(folder / "model.safetensors"),
+        settings={"gguf_sha256": file_sha256(gguf), "dtype": "bfloat16"},
     )
     (folder / "checkpoint.json").write_text(card.model_dump_json(indent=2) + "\n", encoding="utf-8")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _offline() -> dict[str, str]:

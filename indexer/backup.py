@@ -7,7 +7,6 @@ it, and made anew by the restore.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -20,6 +19,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from corpus.digests import file_sha256
 from corpus.errors import UsageError
 from indexer.errors import BackupDamaged
 from indexer.failpoints import failpoint
@@ -117,7 +117,7 @@ def _copy(folder: Path, made: Path) -> Description:
             collections = {name: queries.count_documents(copied, name) for name in queries.collections(copied)}
     _sync(copy)
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    description = Description(SCHEMA_VERSION, created, copy.stat().st_size, _sha256(copy), collections)
+    description = Description(SCHEMA_VERSION, created, copy.stat().st_size, file_sha256(copy), collections)
     (made / DESCRIPTION).write_text(json.dumps(asdict(description), indent=2) + "\n", encoding="utf-8")
     _sync(made / DESCRIPTION)
     return description
@@ -144,17 +144,12 @@ def _check(source: Path, database: Path, description: Description) -> None:
             f"The backup {source} has format {description.format}; this Openbook reads format {SCHEMA_VERSION}. "
             "Restore it with the Openbook that made it."
         )
-    if (database.stat().st_size, _sha256(database)) != (description.bytes, description.sha256):
+    if (database.stat().st_size, file_sha256(database)) != (description.bytes, description.sha256):
         raise BackupDamaged(f"The backup {source} is damaged: its database is not the one that was described.")
     with closing(sqlite3.connect(database)) as connection:
         problems = connection.execute("PRAGMA integrity_check(3)").fetchall()
     if problems != [("ok",)]:
         raise BackupDamaged(f"The backup {source} is damaged: {problems[0][0]}.")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sync(path: Path) -> None:

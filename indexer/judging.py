@@ -6,7 +6,6 @@ unless that one's file is gone, which makes a move. The same *text* proves nothi
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
 import stat
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
 
+from corpus.digests import file_sha256
 from indexer.outcomes import NO_TEXT, Outcome, Status
 from indexer.parsing.source import Parsed
 from indexer.preparing import Pending
@@ -197,5 +197,4 @@ def _holds(source: str, source_hash: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _hash(source: str, _size: int, _mtime_ns: int) -> str:
-    with Path(source).open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    return file_sha256(Path(source))
