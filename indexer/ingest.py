@@ -23,7 +23,7 @@ from indexer.judging import Change, Judge, Removal
 from indexer.ledger import Ledger
 from indexer.missing import Missing, find_missing
 from indexer.options import IngestOptions
-from indexer.outcomes import Outcome, Status, Summary
+from indexer.outcomes import KEPT, Outcome, Status, Summary
 from indexer.parsing.source import Parsed, Unreadable
 from indexer.preparing import recipe_of
 from indexer.publishing import kind_of_index, publish, publish_if_due
@@ -183,7 +183,8 @@ class _Run:
                 self._add(file, self.options.provenance.given_to(parsed))
                 continue
             status: Status = "skipped" if parsed.empty and not self.options.strict else "failed"
-            self.ledger.settle(file, Outcome(file.path, status, None, parsed.reason, parsed.line), parsed.size)
+            kept = KEPT if parsed.line is None and self.stamps.has_documents(file.path) else ""
+            self.ledger.settle(file, Outcome(file.path, status, None, parsed.reason + kept, parsed.line), parsed.size)
             if self.stopping:
                 break
         file.finished = True

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 
 from corpus.digests import file_sha256
-from indexer.outcomes import NO_TEXT, Outcome, Status
+from indexer.outcomes import KEPT, NO_TEXT, Outcome, Status
 from indexer.parsing.source import Parsed
 from indexer.preparing import Pending
 from indexer.sources import Sources
@@ -120,8 +120,8 @@ class Judge:
     ) -> Judged:
         id_, hash_ = parsed.document.id, parsed.source_hash
         if not parsed.document.text.strip():
-            kept = "; the index keeps what it said before" if stamp else ""
-            return Outcome(path, "failed" if self._strict else "skipped", id_, NO_TEXT + kept, notes=parsed.notes)
+            reason = NO_TEXT + (KEPT if stamp else "")
+            return Outcome(path, "failed" if self._strict else "skipped", id_, reason, notes=parsed.notes)
         if id_ in self._waiting:
             return self._taken(path, id_, *self._waiting[id_], hash_)
         same = stamp is not None and (stamp.source_hash, stamp.recipe) == (hash_, self._recipe)

@@ -12,6 +12,7 @@ Status = Literal["added", "updated", "unchanged", "duplicate", "skipped", "faile
 STATUSES: tuple[Status, ...] = ("added", "updated", "unchanged", "duplicate", "skipped", "failed", "deleted")
 
 NO_TEXT = "no text"
+KEPT = "; the index keeps what it said before"
 SHOWN_PROBLEMS = 100
 """How many documents of one file that failed are listed; the others are counted."""
 

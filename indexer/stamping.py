@@ -53,6 +53,13 @@ class Stamps:
         stamps = queries.file_stamps_of(self._connection, self._collection, looked_at)
         return {path: known for path, stamp in stamps.items() if (known := self._known(looked_at[path], stamp))}
 
+    def has_documents(self, path: str) -> bool:
+        """Return whether the index holds documents from a file, whatever has become of the file since."""
+        if self._connection is None:
+            return False
+        stamp = queries.file_stamps_of(self._connection, self._collection, [path]).get(path)
+        return stamp is not None and json.loads(stamp.outcome)["status"] in ("added", "updated", "unchanged")
+
     def size_of_changed(self, files: Iterable[FoundFile]) -> int:
         """Return how many bytes those of the files have that are not what they were."""
         size = 0

@@ -263,6 +263,7 @@ def test_a_file_that_cannot_be_read_is_not_missing(run, folder, index):
     write(folder / "a.md", b"\0", time=PAST + 9)
     summary, records = run(delete_missing=True)
     assert (summary.deleted, records["a.md"].status) == (0, "failed")
+    assert records["a.md"].reason.endswith("; the index keeps what it said before")
     assert texts(index) == ["one", "two"]
 
 
