@@ -79,24 +79,23 @@ def opened_backup(source: Path, beside: Path) -> Iterator[tuple[Path, Descriptio
 
     Args:
         source: the backup.
-        beside: where there is room to unpack it.
+        beside: the folder to unpack it in, made for that and removed again.
 
     Raises:
-        UsageError: there is no such backup.
         BackupDamaged: it is not what its description says, or of another format.
     """
-    if not source.exists():
-        raise UsageError(f"There is no backup {source}.")
-    beside.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".restore-", dir=beside) as folder:
+    shutil.rmtree(beside, ignore_errors=True)
+    try:
         try:
-            _unpack(source, Path(folder))
-            description = Description(**json.loads((Path(folder) / DESCRIPTION).read_text(encoding="utf-8")))
+            beside.mkdir(parents=True)
+            _unpack(source, beside)
+            description = Description(**json.loads((beside / DESCRIPTION).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError, KeyError, tarfile.TarError) as error:
             raise BackupDamaged(f"The backup {source} cannot be read: {error}.") from error
-        database = Path(folder) / DATABASE
-        _check(source, database, description)
-        yield database, description
+        _check(source, beside / DATABASE, description)
+        yield beside / DATABASE, description
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def _copy(folder: Path, made: Path) -> Description:

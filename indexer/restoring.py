@@ -7,6 +7,7 @@ given again: a reader that remembers one would take it for something else.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -16,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from corpus.errors import UsageError
-from indexer.backup import Description, backup, opened_backup
+from indexer.backup import backup, opened_backup
 from indexer.errors import StoreDamaged, StoreError
 from indexer.failpoints import failpoint
 from indexer.publishing import write
@@ -62,18 +63,24 @@ def restore(folder: Path, source: Path, settings: IndexerSettings | None = None)
         StoreLocked: another process writes to the store.
     """
     settings = settings or IndexerSettings()
-    with opened_backup(source, folder.parent) as (database, description):
+    if not source.exists():
+        raise UsageError(f"There is no backup {source}.")
+    with (
+        writer_lock(folder, settings.lock_wait_seconds),
+        opened_backup(source, unpacked_in(folder)) as (database, description),
+    ):
         failpoint("restore.checked")
-        with writer_lock(folder, settings.lock_wait_seconds):
-            copy, numbers, damaged = _set_aside(folder)
-            failpoint("restore.safety_copy_made")
-            if not damaged:
-                _put_back(folder, database, numbers)
-        if damaged:
-            # The lock lay in the folder that was moved away.
-            with writer_lock(folder, settings.lock_wait_seconds):
-                _put_back(folder, database, numbers)
-    return _restored(description, copy, damaged)
+        copy, numbers, damaged = _set_aside(folder)
+        failpoint("restore.safety_copy_made")
+        # The lock lies in the folder, which was moved away where it was damaged: the new one has its own.
+        with writer_lock(folder, settings.lock_wait_seconds) if damaged else contextlib.nullcontext():
+            _put_back(folder, database, numbers)
+    return Restored(description.created, description.collections, str(copy) if copy else None, damaged)
+
+
+def unpacked_in(folder: Path) -> Path:
+    """Return where the backups of a store are unpacked, on its own disk; whoever holds the lock may clear it."""
+    return folder.with_name(f".{folder.name}.restore")
 
 
 def _put_back(folder: Path, database: Path, numbers: _Numbers) -> None:
@@ -166,7 +173,3 @@ def _drop_unneeded(folder: Path) -> None:
         states = list(queries.collections(connection).values())
     for path in unneeded_folders(folder, states, previous=True):
         shutil.rmtree(path)
-
-
-def _restored(description: Description, copy: Path | None, damaged: bool) -> Restored:
-    return Restored(description.created, description.collections, str(copy) if copy else None, damaged)

@@ -24,7 +24,7 @@ from indexer.errors import BackupDamaged, StoreDamaged, StoreLocked
 from indexer.failpoints import FailpointReached
 from indexer.index import Index
 from indexer.ingest import ingest
-from indexer.restoring import restore
+from indexer.restoring import restore, unpacked_in
 from indexer.store.database import DATABASE, connect
 from indexer.store.lock import writer_lock
 from openbook import cli
@@ -316,5 +316,7 @@ def test_a_killed_restore_leaves_a_store_that_answers(store, settings, add, tmp_
     )
     assert killed.returncode == -signal.SIGKILL
     assert held(store, settings) == ({"a": "one"} if step == "restore.swapped" else {"a": "one", "b": "two"})
-    examine(store, fix=True)
+    assert unpacked_in(store).exists()
+    restore(store, tmp_path / "copy", settings)
+    assert not unpacked_in(store).exists()
     assert healthy(store)
