@@ -21,6 +21,7 @@ COMMANDS = {
     "restore": ("indexer.commands.backup:restore", "Put a backup in the place of the store."),
     "serve": ("app.cli:serve", "Start the engine and the REST API."),
     "ask": ("app.cli:ask", "Ask a running server a question; print the answer with its sources."),
+    "keys": ("app.commands.keys:keys", "Make, list and revoke the API keys of the server."),
     "checkpoints": ("app.cli:checkpoints", "List the checkpoints that can be served."),
     "finetune": ("experiments.cli:finetune", "Train the fine-tuned checkpoint that an experiment names."),
     "experiment": ("experiments.cli:experiment", "Run and list experiments."),

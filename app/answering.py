@@ -13,14 +13,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
 
 import terminal
+from app.access.caller import in_context
+from app.access.guarded_index import GuardedIndex
 from app.asked import Asked, Retrieved, milliseconds_since
 from app.engine import Engine, Generation
-from app.errors import CheckpointNotServed, Overloaded
+from app.errors import CheckpointNotServed
 from app.events import Event, Token, Trimmer
+from app.flow.admission import Admission
+from app.flow.deadline import deadline
 from app.prompting.assemble import Assembler, find_prompt
 from app.schemas import Answer, AnswerRequest, Passage, Prompt
 from app.telemetry import Telemetry
-from indexer.index import Index
 from indexer.search.hits import Hit
 from indexer.search.options import SearchOptions
 
@@ -32,13 +35,15 @@ class Answerer:
 
     def __init__(
         self,
-        index: Index,
+        index: GuardedIndex,
         engine: Engine,
         assemblers: dict[str, Assembler],
         telemetry: Telemetry,
         *,
         prompt: str = "worked_examples",
         max_in_flight: int = 64,
+        max_queued: int = 64,
+        deadline_s: float = 120.0,
         retrieval_threads: int = 16,
     ) -> None:
         """Take its parts.
@@ -49,7 +54,9 @@ class Answerer:
             assemblers: For each checkpoint that the engine serves, what writes its prompts; the first is the default.
             telemetry: What counts.
             prompt: Name of the prompt where there are passages and the request names none.
-            max_in_flight: Questions answered at the same time; as many again may wait.
+            max_in_flight: Questions answered at the same time.
+            max_queued: Questions that may wait for that.
+            deadline_s: The most that a question may take, waiting included.
             retrieval_threads: Questions searched for at the same time.
         """
         self._index = index
@@ -58,9 +65,8 @@ class Answerer:
         self._assemblers = assemblers
         self._telemetry = telemetry
         self._pool = ThreadPoolExecutor(retrieval_threads, thread_name_prefix="retrieve")
-        self._slots = asyncio.Semaphore(max_in_flight)
-        self._most_present = 2 * max_in_flight
-        self._present = 0
+        self._admission = Admission(max_in_flight, max_queued)
+        self._deadline_s = deadline_s
 
     async def answer(self, request: AnswerRequest) -> Answer:
         """Answer a question.
@@ -68,6 +74,7 @@ class Answerer:
         Raises:
             CheckpointNotServed, PromptNotFound, PromptTooLong: The request asks for what is not there.
             Overloaded: Too many questions wait already.
+            DeadlineExceeded, TimeoutTooLong: It took longer than it may, or wants more time than there is.
             EngineUnreachable, EngineRefused: The engine is at fault.
             indexer.errors.NotFound: The index holds no such collection or passage.
         """
@@ -96,7 +103,8 @@ class Answerer:
 
     async def prompt(self, request: AnswerRequest) -> Prompt:
         """Write the final prompt of a question; the engine is not needed. Raises as `answer` does."""
-        prompt, _, _ = await self._prompt(request, self._checkpoint(request.checkpoint))
+        async with deadline(self._deadline_s, request.timeout_s):
+            prompt, _, _ = await self._prompt(request, self._checkpoint(request.checkpoint))
         return prompt
 
     def close(self) -> None:
@@ -107,7 +115,7 @@ class Answerer:
     async def _asking(self, request: AnswerRequest) -> AsyncIterator[Asked]:
         """Take a place among the questions being answered, and do all that comes before the engine."""
         started = time.perf_counter()
-        async with self._slot():
+        async with deadline(self._deadline_s, request.timeout_s), self._admission.slot():
             checkpoint = self._checkpoint(request.checkpoint)
             prompt, retrieved, retrieve_ms = await self._prompt(request, checkpoint)
             yield Asked(request, checkpoint, prompt, retrieved, retrieve_ms, started)
@@ -124,7 +132,7 @@ class Answerer:
         retrieved = Retrieved((), None)
         if request.retriever != "none":
             loop = asyncio.get_running_loop()
-            retrieved = await loop.run_in_executor(self._pool, self._retrieve, request)
+            retrieved = await loop.run_in_executor(self._pool, in_context(lambda: self._retrieve(request)))
         template = asked_for or (self._with_passages if retrieved.passages else WITHOUT_PASSAGES)
         assembler = self._assemblers[checkpoint]
         prompt = assembler.assemble(template, request.question, retrieved.passages, request.decoding.max_tokens)
@@ -147,17 +155,6 @@ class Answerer:
                 f"Served: {', '.join(served)}. Start another server with `openbook serve --model {wanted}`."
             )
         return wanted
-
-    @asynccontextmanager
-    async def _slot(self) -> AsyncIterator[None]:
-        if self._present >= self._most_present:
-            raise Overloaded(f"{self._present} questions are being answered or wait. Try again in a moment.")
-        self._present += 1
-        try:
-            async with self._slots:
-                yield
-        finally:
-            self._present -= 1
 
 
 def _options(request: AnswerRequest) -> SearchOptions:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from app.errors import EngineUnreachable, ServerUnreachable
 from app.schemas import Answer, Citation, Passage, Problem
+from corpus.api_key import authorization
 from corpus.errors import UsageError
 
 JSON = {"content-type": "application/json"}
@@ -33,8 +34,9 @@ def ask_server(url: str, request: dict[str, Any]) -> Answer:
     """
     url = url.rstrip("/")
     try:
+        headers = {**JSON, **authorization()}
         content = json.dumps(request).encode()
-        response = httpx.post(f"{url}/v1/answers", content=content, headers=JSON, timeout=TIMEOUT_S, trust_env=False)
+        response = httpx.post(f"{url}/v1/answers", content=content, headers=headers, timeout=TIMEOUT_S, trust_env=False)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ServerUnreachable(
             f"No server answers at {url}. Start one in another terminal with `openbook serve`, wait for its "

@@ -19,7 +19,10 @@ ARMS: dict[str, dict[str, Any]] = {"rag": {"retriever": "dense"}, "closed_book":
 @click.command()
 @click.option("--host", help="Address to listen on; 127.0.0.1 by default.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 8000 by default, 0 takes a free one.")
-@click.option("--insecure", is_flag=True, default=None, help="Allow a --host that other machines can reach.")
+@click.option("--insecure", is_flag=True, default=None, help="Allow without API keys a --host that others can reach.")
+@click.option("--cors-origin", multiple=True, metavar="ORIGIN", help="Let pages of this origin call the API.")
+@click.option("--requests-per-minute", type=click.IntRange(min=1), help="Limit of each API key; none by default.")
+@click.option("--drain-seconds", type=click.FloatRange(min=0), help="After SIGTERM, time for what is under way; 25 s.")
 @click.option("--model", metavar="LABEL|PATH|HF_ID", help="What to serve; the base checkpoint by default.")
 @click.option("--embedder", metavar="PATH|HF_ID", help="Embedding model; the store's own by default.")
 @click.option("--store", type=click.Path(path_type=Path, file_okay=False), help="Folder of the index.")
@@ -46,7 +49,7 @@ def serve(**options: Any) -> None:
     from corpus.errors import UsageError
 
     try:
-        settings = Settings(**{name: value for name, value in options.items() if value is not None})
+        settings = Settings(**{name: value for name, value in options.items() if value not in (None, ())})
     except ValidationError as error:
         problems = "; ".join(f"OPENBOOK_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
         raise UsageError(f"The settings are not valid: {problems}.") from error

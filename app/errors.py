@@ -6,9 +6,21 @@ AppError                     status 500   exit code 1
 ├── CheckpointNotServed      status 404   exit code 2   a request asks for a checkpoint that no engine serves
 ├── PromptNotFound           status 404   exit code 2   a request asks for a prompt that does not exist
 ├── PromptTooLong            status 422   exit code 2   question and passages exceed the model's context
-├── Overloaded               status 503   exit code 1   too many questions at once
+├── Overloaded               status 429   exit code 1   too many questions at once
+├── RateLimited              status 429   exit code 1   a key sends more requests than it may
+├── DeadlineExceeded         status 504   exit code 1   no answer in the time that the server or the client set
+├── TimeoutTooLong           status 422   exit code 2   a request asks for more time than the server gives
+├── BodyTooLarge             status 413   exit code 2
+├── Draining                 status 503   exit code 1   the server is ending and takes no new requests
+├── NotReady                 status 503   exit code 1   what /readyz says to those who show no key
+├── KeyRequired              status 401   exit code 2   no API key, or one that opens nothing
+├── Forbidden                status 403   exit code 2   the key lacks a scope or a collection
+├── CallerUnknown            status 500   exit code 1   code that works for nobody asks for documents
+├── KeyNameTaken             status 409   exit code 2   `openbook keys create` with a name in use
+├── KeyNotFound              status 404   exit code 2   `openbook keys revoke` of a key that is not in use
+├── KeysDamaged              status 503   exit code 2   keys.json cannot be read or written
 ├── PortInUse                status 500   exit code 2
-├── OpenHost                 status 500   exit code 2   an address that others can reach, without --insecure
+├── OpenHost                 status 500   exit code 2   an address that others can reach, without keys
 ├── EngineFailed             status 503   exit code 5   vLLM died, or could not be started
 ├── EngineUnreachable        status 503   exit code 5   nothing answers at the engine's address
 ├── EngineRefused            status 502   exit code 5   the engine answered with an error
@@ -26,8 +38,13 @@ class AppError(OpenbookError):
     """An error of the app; `status` is what an HTTP client sees."""
 
     status: ClassVar[int] = 500
-    retry_after_s: ClassVar[int | None] = None
+    retry_after_s: int | None = None
     """Seconds after which it is worth trying again, or None where it is not."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What an HTTP response says beside the problem."""
+        return {"retry-after": str(self.retry_after_s)} if self.retry_after_s else {}
 
 
 class ModelNotFound(AppError):
@@ -67,8 +84,131 @@ class PromptTooLong(AppError):
 class Overloaded(AppError):
     """More questions wait than the server takes."""
 
-    status = 503
+    status = 429
     retry_after_s = 1
+
+    def __init__(self, message: str, retry_after_s: int = 1) -> None:
+        """Take the message, and the seconds after which it is worth trying again."""
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class RateLimited(AppError):
+    """A key, or without keys an address, sends more requests than it may."""
+
+    status = 429
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        """Take the message, and the seconds until the next request may come."""
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class DeadlineExceeded(AppError):
+    """Waiting, searching and generating took longer than the server or the client allows."""
+
+    status = 504
+
+
+class TimeoutTooLong(AppError):
+    """A request asks for more time than the server gives."""
+
+    status = 422
+    exit_code = 2
+
+
+class BodyTooLarge(AppError):
+    """The body of a request is larger than the server reads."""
+
+    status = 413
+    exit_code = 2
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """End the connection: what follows on it is the body that nobody reads."""
+        return {"connection": "close"}
+
+
+class Draining(AppError):
+    """The server is ending: it finishes what it has and takes nothing new."""
+
+    status = 503
+    retry_after_s = 5
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """End the connection, so that the next request goes to another server."""
+        return {**super().headers, "connection": "close"}
+
+
+class NotReady(AppError):
+    """The server cannot answer, and the caller has shown no key to learn why."""
+
+    status = 503
+    retry_after_s = 5
+
+
+class KeyRequired(AppError):
+    """No API key was shown, or one that opens nothing."""
+
+    status = 401
+    exit_code = 2
+
+    def __init__(self, message: str, shown: bool) -> None:
+        """Take the message, and whether a key was shown."""
+        super().__init__(message)
+        self._shown = shown
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Say how to authenticate (RFC 6750)."""
+        return {"www-authenticate": 'Bearer realm="openbook"' + (', error="invalid_token"' if self._shown else "")}
+
+
+class Forbidden(AppError):
+    """The key lacks a scope or a collection."""
+
+    status = 403
+    exit_code = 2
+
+    def __init__(self, message: str, missing_scope: str | None = None) -> None:
+        """Take the message, and the scope that is missing, where it is one."""
+        super().__init__(message)
+        self._missing_scope = missing_scope
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Name the missing scope (RFC 6750)."""
+        if self._missing_scope is None:
+            return {}
+        return {
+            "www-authenticate": f'Bearer realm="openbook", error="insufficient_scope", scope="{self._missing_scope}"'
+        }
+
+
+class CallerUnknown(AppError):
+    """Documents are asked for on behalf of nobody: a fault of the program, refused rather than answered."""
+
+
+class KeyNameTaken(AppError):
+    """A key of that name is in use."""
+
+    status = 409
+    exit_code = 2
+
+
+class KeyNotFound(AppError):
+    """No key in use has that name or id."""
+
+    status = 404
+    exit_code = 2
+
+
+class KeysDamaged(AppError):
+    """`keys.json` cannot be read or written; nobody is let in."""
+
+    status = 503
+    exit_code = 2
 
 
 class ClientGone(AppError):

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 
 from app import api
+from app.access.guarded_index import GuardedIndex
+from app.access.live_keys import LiveKeys
 from app.answering import Answerer
-from app.api import problems
+from app.api import middleware, problems
 from app.api.deps import Services
-from app.api.middleware import RequestObserver
+from app.api.describing import described
 from app.engine import Engine, ServedModel
+from app.flow.drain import Drain
 from app.prompting.assemble import Assembler
 from app.prompting.tokens import TokenCounter
-from app.schemas import Problem
 from app.settings import Settings
 from app.telemetry import Telemetry
 from indexer.index import Index
@@ -32,30 +32,37 @@ def create_app(
     engine_url: str,
     served: Sequence[ServedModel],
     engine_problem: Callable[[], str | None] = lambda: None,
+    *,
+    drain: Drain | None = None,
 ) -> FastAPI:
     """Return the REST API over an index and an engine.
 
     Args:
-        settings: Limits.
+        settings: Limits, and the file of the API keys.
         index: The documents; the caller closes it.
         engine_url: An OpenAI-compatible server.
         served: The models it serves, the default first.
         engine_problem: Says why the engine cannot answer; None from it means that nothing is known against it.
+        drain: What ends the server in good order, where something does.
 
     Raises:
+        KeysDamaged: The file of the API keys cannot be read.
         PromptNotFound: The settings name a prompt that does not exist.
     """
-    telemetry = Telemetry()
+    keys, drain, telemetry = LiveKeys(settings.keys_file), drain or Drain(), Telemetry()
     assemblers = {model.name: _assembler(model, settings.max_model_len) for model in served}
 
     engine = Engine(engine_url, settings.engine_timeout_s, connections=settings.max_in_flight + 4)
+    guarded = GuardedIndex(index)
     answerer = Answerer(
-        index,
+        guarded,
         engine,
         assemblers,
         telemetry,
         prompt=settings.prompt,
         max_in_flight=settings.max_in_flight,
+        max_queued=settings.max_queued,
+        deadline_s=settings.deadline_s,
         retrieval_threads=settings.retrieval_threads,
     )
 
@@ -67,13 +74,13 @@ def create_app(
 
     app = FastAPI(title="Openbook", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.services = Services(
-        index, engine, answerer, telemetry, served[0].name, engine_problem, settings.heartbeat_s
+        guarded, engine, answerer, telemetry, served[0].name, engine_problem, drain, settings.heartbeat_s
     )
     for router in api.ROUTERS:
         app.include_router(router)
     problems.install(app)
-    app.add_middleware(RequestObserver, telemetry=telemetry)
-    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    middleware.install(app, settings, telemetry, keys, drain)
+    app.openapi = lambda: described(app)  # type: ignore[method-assign]
     return app
 
 
@@ -81,12 +88,3 @@ def _assembler(model: ServedModel, max_model_len: int) -> Assembler:
     """Return what writes the prompts for a served model, with its own tokenizer where its files are on this machine."""
     folder = Path(model.root) if model.root and Path(model.root).is_dir() else None
     return Assembler(TokenCounter(folder), model.max_model_len or max_model_len)
-
-
-def _openapi(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document, with the schema of the errors that the routes refer to."""
-    if app.openapi_schema is None:
-        document = get_openapi(title=app.title, version=app.version, routes=app.routes)
-        document["components"]["schemas"]["Problem"] = Problem.model_json_schema()
-        app.openapi_schema = document
-    return app.openapi_schema

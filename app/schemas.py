@@ -74,6 +74,8 @@ class AnswerRequest(ArmOptions):
     """Return the messages that were sent to the engine."""
     stream: bool = False
     """Send the answer as server-sent events while it is written; `POST /v1/prompts` has nothing to stream."""
+    timeout_s: float | None = Field(default=None, gt=0)
+    """Seconds after which no answer is wanted any more, waiting included; at most the server's own deadline."""
 
     @model_validator(mode="after")
     def _search_options_go_with_a_search(self) -> AnswerRequest:
@@ -242,6 +244,12 @@ class Health(Schema):
     """`GET /healthz`."""
 
     status: Literal["ok"] = "ok"
+
+
+class Ready(Schema):
+    """`GET /readyz` for those who show no key where the server has keys."""
+
+    status: Literal["ready"] = "ready"
 
 
 class Readiness(Schema):

@@ -1,7 +1,8 @@
 """`openbook serve` from beginning to end: address, store, model, engine, API, and the end of them all.
 
 Everything that can be wrong is looked at before the engine is started. The API listens while the engine starts, half a
-minute long: `/healthz` is well and `/readyz` says why not yet. However the server ends, the engine ends with it.
+minute long: `/healthz` is well and `/readyz` says why not yet. After SIGTERM nothing new is taken, what is under way is
+finished, and the engine ends last. However the server ends, the engine ends with it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-import uvicorn
-
 import terminal
+from app.access.live_keys import LiveKeys
 from app.errors import OpenHost, PortInUse
+from app.flow.drain import Drain
+from app.flow.draining_server import DrainingServer
 from app.main import create_app
 from app.serving.backend import Backend, choose_backend
 from app.settings import Settings
@@ -30,11 +32,12 @@ def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM.
 
     Raises:
+        KeysDamaged: The API keys cannot be read.
         OpenHost, PortInUse, ModelNotFound: The settings ask for what cannot be done.
         EngineFailed, EngineUnreachable: There is no engine to serve with.
         indexer.errors.StoreError, indexer.errors.EmbedderError: The store or its embedding model cannot be used.
     """
-    _refuse_open_host(settings)
+    _refuse_open_host(settings, LiveKeys(settings.keys_file))
     listener = listen(settings.host, settings.port)
     signal.signal(signal.SIGTERM, _exit_quietly)
     try:
@@ -74,18 +77,11 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _serve(settings: Settings, listener: socket.socket, index: Index, backend: Backend) -> None:
-    app = create_app(settings, index, backend.url, backend.served, backend.problem)
+    drain = Drain(settings.drain_seconds)
+    app = create_app(settings, index, backend.url, backend.served, backend.problem, drain=drain)
     with terminal.waiting("Loading the embedding model", EMBEDDER_SECONDS):
         index.warm_up()
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            lifespan="on",
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        )
-    )
+    server = DrainingServer(app, drain, SHUTDOWN_SECONDS)
 
     def greet() -> None:
         terminal.note(_greeting(settings, listener, backend, index))
@@ -97,16 +93,19 @@ def _serve(settings: Settings, listener: socket.socket, index: Index, backend: B
         server.run(sockets=[listener])
 
 
-def _refuse_open_host(settings: Settings) -> None:
+def _refuse_open_host(settings: Settings, keys: LiveKeys) -> None:
     try:
         is_loopback = settings.host == "localhost" or ipaddress.ip_address(settings.host).is_loopback
     except ValueError:
         is_loopback = False
-    if not is_loopback and not settings.insecure:
+    if is_loopback or keys.guarded:
+        return
+    if not settings.insecure:
         raise OpenHost(
-            f"--host {settings.host} can be reached from other machines, and the API asks nobody who they are. "
-            "Put a proxy with authentication before 127.0.0.1, or add --insecure if the network is yours alone."
+            f"--host {settings.host} can be reached from other machines, and without API keys the server asks nobody "
+            "who they are. Make one with `openbook keys create NAME`, or add --insecure if the network is yours alone."
         )
+    terminal.note(f"No API keys: whoever can reach {settings.host} can read every document.")
 
 
 def _greeting(settings: Settings, listener: socket.socket, backend: Backend, index: Index) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from corpus.home import store_home
+from corpus.home import keys_home, store_home
+
+ORIGIN = re.compile(r"https?://[A-Za-z0-9.-]+(:\d+)?|https?://\[[0-9A-Fa-f:]+\](:\d+)?")
 
 
 class Settings(BaseSettings):
@@ -26,7 +30,11 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     insecure: bool = False
-    """Listen on an address that other machines can reach, though the API asks nobody who they are."""
+    """Listen without API keys on an address that other machines can reach."""
+    keys_file: Path = Field(default_factory=keys_home)
+    """The API keys, as `openbook keys` writes them; without any the API asks nobody who they are."""
+    cors_origin: Annotated[tuple[str, ...], NoDecode] = ()
+    """Origins whose pages may call the API from a browser, such as `https://docs.example.org`."""
     engine_url: str | None = None
     """An OpenAI-compatible server to use instead of starting vLLM, e.g. `http://127.0.0.1:8001`."""
     engine_port: int = Field(default=0, ge=0, le=65535)
@@ -44,6 +52,29 @@ class Settings(BaseSettings):
     compile_model: bool = False
     """Let vLLM compile the model: a minute longer to start, 15 to 20 % more throughput on a CPU afterwards."""
     max_in_flight: int = Field(default=64, ge=1)
-    """Questions answered at the same time; as many again may wait, further ones are refused with 503."""
+    """Questions answered at the same time."""
+    max_queued: int = Field(default=64, ge=0)
+    """Questions that may wait for that; further ones are refused at once with 429."""
+    deadline_s: float = Field(default=120.0, gt=0)
+    """The most that a question may take, waiting, search and generation together; then 504."""
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    """How many requests a key that has no limit of its own may send, or without keys an address; None is no limit."""
+    max_body_kib: int = Field(default=1024, ge=1)
+    """The largest body of a request that is read; a larger one is refused with 413."""
+    drain_seconds: float = Field(default=25.0, ge=0)
+    """After SIGTERM: how long requests under way may go on. Most that send the signal wait 30 s before they kill."""
     retrieval_threads: int = Field(default=16, ge=1)
     """Questions searched for at the same time; those that wait for the embedding model are embedded together."""
+
+    @field_validator("cors_origin", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+    @field_validator("cors_origin")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if not ORIGIN.fullmatch(origin):
+                raise ValueError(f"{origin!r} is no origin, such as https://docs.example.org; '*' is not taken")
+        return origins

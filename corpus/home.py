@@ -3,6 +3,7 @@
 checkpoints/<name>@<version>/   weights, tokenizer and checkpoint.json
 store/                          store.db (the truth) and vectors/<collection>/gen-N (derived)
 runs/<name>-<hash>/             an experiment: answers.jsonl, scores.jsonl, results.json, report.html, report.md
+keys.json                       the API keys, as hashes
 logs/                           what vLLM and the trainers print
 """
 
@@ -35,3 +36,8 @@ def runs_home() -> Path:
 def logs_home() -> Path:
     """Return the folder of the logs."""
     return openbook_home() / "logs"
+
+
+def keys_home() -> Path:
+    """Return the file of the API keys."""
+    return openbook_home() / "keys.json"

@@ -15,6 +15,7 @@ import httpx
 from pydantic import ValidationError
 
 from app.schemas import Answer, AnswerRequest
+from corpus.api_key import authorization
 from experiments.client import LOOPBACK, TIMEOUT_SECONDS, problem_of
 from experiments.errors import ServerFailed
 from experiments.records import AnswerRecord, QuestionSet
@@ -53,7 +54,9 @@ async def _ask_all(url: str, asks: Sequence[Ask], concurrency: int, keep: Callab
     limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
     todo = iter(asks)
 
-    async with httpx.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS, limits=limits, **LOOPBACK) as http:
+    async with httpx.AsyncClient(
+        base_url=url, timeout=TIMEOUT_SECONDS, limits=limits, headers=authorization(), **LOOPBACK
+    ) as http:
 
         async def one_client() -> None:
             for ask in todo:

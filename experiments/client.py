@@ -11,6 +11,7 @@ import httpx
 from pydantic import ValidationError
 
 from app.schemas import AnswerRequest, DocumentDetail, DocumentPage, DocumentView, Problem, Prompt, Readiness
+from corpus.api_key import VARIABLE, authorization
 from experiments.errors import RequestRefused, ServerFailed
 
 TIMEOUT_SECONDS = 300.0
@@ -26,7 +27,7 @@ class Client:
     def __init__(self, url: str) -> None:
         """Take the server's address, e.g. `http://127.0.0.1:8000`."""
         self.url = url
-        self._http = httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, **LOOPBACK)
+        self._http = httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, headers=authorization(), **LOOPBACK)
 
     def __enter__(self) -> Client:
         return self
@@ -42,8 +43,19 @@ class Client:
             return False
 
     def readiness(self) -> Readiness:
-        """Return what is served."""
-        return Readiness.model_validate_json(self._get("/readyz"))
+        """Return what is served.
+
+        Raises:
+            RequestRefused: The server wants an API key.
+        """
+        shown = self._get("/readyz")
+        try:
+            return Readiness.model_validate_json(shown)
+        except ValidationError as error:
+            raise RequestRefused(
+                f"The server at {self.url} has API keys and does not say what it serves. Make one with `openbook keys "
+                f"create NAME` and set {VARIABLE} to it."
+            ) from error
 
     def documents(self, collection: str) -> Iterator[DocumentView]:
         """Yield every document of a collection, in the order of ids."""

@@ -11,7 +11,7 @@ import contextlib
 import random
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from indexer.settings import IndexerSettings
 from indexer.snapshot import CollectionRebuilt, Snapshot, load
 from indexer.store import queries
 from indexer.store.database import Connections
-from indexer.store.records import Collection, DocumentDetail, DocumentRow, VersionRow
+from indexer.store.records import Collection, DocumentDetail, DocumentRow, PassageRow, VersionRow
 
 NO_VERSION = 0
 """A key that no version has."""
@@ -144,14 +144,16 @@ class Index:
                     raise CollectionRebuilt
         return SearchResult(hits, asked.generation, asked.revision, reason, threshold)
 
-    def passages(self, ids: Sequence[int]) -> tuple[Hit, ...]:
-        """Return the chunks of these ids in the order asked.
+    def passages(self, ids: Sequence[int], collections: Iterable[str] | None = None) -> tuple[Hit, ...]:
+        """Return the chunks of these ids in the order asked; of some collections, or of any.
 
         Raises:
-            PassageNotFound: one of them never existed, or its document was deleted or replaced.
+            PassageNotFound: one of them never existed there, or its document was deleted or replaced.
         """
         with self._connections.reading() as connection:
-            live = queries.passages(connection, ids)
+            live: dict[int, PassageRow] = {}
+            for collection in [None] if collections is None else collections:
+                live |= queries.passages(connection, ids, collection)
         missing = [id_ for id_ in ids if id_ not in live]
         if missing:
             raise PassageNotFound(

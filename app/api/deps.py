@@ -8,18 +8,20 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from app.access.guarded_index import GuardedIndex
 from app.answering import Answerer
 from app.engine import Engine
-from app.errors import EngineFailed
+from app.errors import Draining, EngineFailed
+from app.flow.drain import Drain
 from app.telemetry import Telemetry
-from indexer.index import Index
 
 
 @dataclass(frozen=True)
 class Services:
     """The parts of one running app."""
 
-    index: Index
+    index: GuardedIndex
+    """As the caller of the request at hand may see it."""
     engine: Engine
     answerer: Answerer
     telemetry: Telemetry
@@ -27,8 +29,14 @@ class Services:
     """The label that answers where a request names none."""
     engine_problem: Callable[[], str | None]
     """Why the supervised engine cannot answer; None where nothing is known against it."""
+    drain: Drain
     heartbeat_s: float = 15.0
     """Seconds of silence after which a streamed answer sends a comment."""
+
+    def require_running(self) -> None:
+        """Raise `Draining` where the server is ending."""
+        if self.drain.has_begun:
+            raise Draining("The server is ending: it finishes what it has and takes nothing new.")
 
     def require_engine(self) -> None:
         """Raise `EngineFailed` where the engine is known not to answer."""

@@ -1,65 +1,43 @@
-"""Around every request: its id, how long it took, and a last resort for errors that nobody foresaw.
+"""What stands between a connection and the routes, from the outside in.
 
-Plain ASGI, because Starlette's base class for middleware costs a task per request and hides a client's disconnect.
+Plain ASGI, because Starlette's base class for middleware costs a task per request and hides a client's disconnect; and
+little of it, because the engine needs the processor.
 """
 
 from __future__ import annotations
 
-import logging
-import re
-import time
-import uuid
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from app.api.problems import internal_error, problem_response
+from app.access.live_keys import LiveKeys
+from app.api.authentication import Authenticator
+from app.api.body_limit import BodyLimit
+from app.api.draining import DrainGate
+from app.api.observing import RequestObserver
+from app.api.rate_limits import RateLimiter
+from app.api.security_headers import SecurityHeaders
+from app.flow.drain import Drain
+from app.settings import Settings
 from app.telemetry import Telemetry
 
-log = logging.getLogger(__name__)
-
-REQUEST_ID = re.compile(r"[\w.:-]{1,128}")
-
-
-class RequestObserver:
-    """Gives each request an id, which comes back as `x-request-id`, and counts it."""
-
-    def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
-        """Wrap an ASGI app."""
-        self._app = app
-        self._telemetry = telemetry
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one connection."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        started = time.perf_counter()
-        request_id = _request_id(scope)
-        scope.setdefault("state", {})["request_id"] = request_id
-        status = 0
-
-        async def send_with_id(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                MutableHeaders(scope=message)["x-request-id"] = request_id
-            await send(message)
-
-        try:
-            await self._app(scope, receive, send_with_id)
-        except Exception:
-            log.exception("Request %s (%s %s) failed", request_id, scope["method"], scope["path"])
-            if status:
-                raise
-            problem = internal_error(scope["path"], request_id)
-            await problem_response(problem)(scope, receive, send_with_id)
-        finally:
-            route = getattr(scope.get("route"), "path", "unmatched")
-            self._telemetry.requested(route, scope["method"], status, time.perf_counter() - started)
+EXPOSED = ["x-request-id", "retry-after", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]
+"""Headers that a page of an allowed origin may read."""
 
 
-def _request_id(scope: Scope) -> str:
-    """Return the client's request id where it is a harmless one, else a new one."""
-    given = Headers(scope=scope).get("x-request-id", "")
-    return given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+def install(app: FastAPI, settings: Settings, telemetry: Telemetry, keys: LiveKeys, drain: Drain) -> None:
+    """Put the layers around an app. The last one added is the outermost."""
+    app.add_middleware(BodyLimit, most_bytes=settings.max_body_kib * 1024)
+    app.add_middleware(RateLimiter, per_minute=settings.requests_per_minute)
+    app.add_middleware(Authenticator, keys=keys)
+    app.add_middleware(DrainGate, drain=drain)
+    if settings.cors_origin:
+        # Outside the authenticator: a browser asks without a key whether it may ask with one.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origin,
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["authorization", "content-type", "idempotency-key", "x-request-id", "traceparent"],
+            expose_headers=EXPOSED,
+        )
+    app.add_middleware(SecurityHeaders)
+    app.add_middleware(RequestObserver, telemetry=telemetry)

@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 import terminal
 from app.errors import AppError
@@ -52,6 +53,12 @@ def problem_response(problem: Problem, headers: dict[str, str] | None = None) ->
     return Response(body, problem.status, media_type=MEDIA_TYPE, headers=headers)
 
 
+def error_response(error: OpenbookError, scope: Scope) -> Response:
+    """Return the response to a request that an error ended."""
+    problem = problem_of(error, scope["path"], scope["state"]["request_id"])
+    return problem_response(problem, error.headers if isinstance(error, AppError) else None)
+
+
 def internal_error(path: str, request_id: str) -> Problem:
     """Return the problem for an error that nobody foresaw; its cause is in the server's log alone."""
     detail = f"An unexpected error. The server's log has it under the request id {request_id}."
@@ -73,9 +80,7 @@ def problem_of(error: OpenbookError, path: str, request_id: str) -> Problem:
 
 async def _on_openbook_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, OpenbookError)
-    retry_after_s = error.retry_after_s if isinstance(error, AppError) else None
-    problem = problem_of(error, request.url.path, request.state.request_id)
-    return problem_response(problem, {"retry-after": str(retry_after_s)} if retry_after_s else None)
+    return error_response(error, request.scope)
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:

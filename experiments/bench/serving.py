@@ -24,6 +24,7 @@ import click
 import httpx
 
 from app.schemas import AnswerRequest
+from corpus.api_key import authorization
 from corpus.loading import load_corpus
 from corpus.schema import Corpus, Question
 from corpus.writing import write_jsonl
@@ -151,7 +152,7 @@ async def _measure(
     most = max(plan.loads)
     limits = httpx.Limits(max_connections=most, max_keepalive_connections=most)
     async with (
-        httpx.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS, limits=limits) as openbook,
+        httpx.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS, limits=limits, headers=authorization()) as openbook,
         httpx.AsyncClient(base_url=engine_url, timeout=TIMEOUT_SECONDS, limits=limits) as baseline,
     ):
         sides = Sides(openbook, baseline, fixed_start=workload[0].baseline)

@@ -203,12 +203,12 @@ def test_a_client_that_leaves_cancels_its_generation(api: httpx.Client, engine: 
 
 
 def test_more_questions_than_may_wait_are_refused_at_once(serve: Serve, engine: OpenAiServer) -> None:
-    api = serve(max_in_flight=1)
+    api = serve(max_in_flight=1, max_queued=1)
     engine.hold = threading.Event()
     body = {"question": KEEPER, "retriever": "none"}
     with ThreadPoolExecutor(3) as pool:
         asked = [pool.submit(api.post, "/v1/answers", json=body) for _ in range(3)]
         refused = next(as_completed(asked)).result()
         engine.hold.set()
-        assert sorted(future.result().status_code for future in asked) == [200, 200, 503]
-    assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert sorted(future.result().status_code for future in asked) == [200, 200, 429]
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")

@@ -31,6 +31,7 @@ LIGHT_COMMANDS = [
     "search",
     "serve",
     "ask",
+    "keys create",
     "checkpoints list",
     "finetune",
     "experiment run",

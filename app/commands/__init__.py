@@ -1,0 +1,1 @@
+"""Commands of the app, one file per noun."""
