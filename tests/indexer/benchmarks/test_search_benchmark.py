@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import openbook
 from indexer.benchmarks import search as benchmark
 from indexer.benchmarks.embedded import Embedded
 from indexer.benchmarks.mixture import Mixture
-from indexer.commands.bench import search
 from indexer.fingerprint import PROBE_TEXTS, Fingerprint
 
 DIMENSION = 16
@@ -56,7 +56,9 @@ def test_drawn_questions_are_as_far_from_their_passages_as_real_ones(embedded):
 def test_the_benchmark_measures_real_stores_of_the_sizes_asked_for(embedded, tmp_path, monkeypatch):
     monkeypatch.setattr(benchmark, "embed_world", lambda _: embedded)
     monkeypatch.setenv("OPENBOOK_EXACT_VECTORS", "500")
-    done = CliRunner().invoke(search, ["--sizes", "300,700", "--folder", str(tmp_path), "--json"])
+    done = CliRunner().invoke(
+        openbook.cli, ["bench", "search", "--sizes", "300,700", "--folder", str(tmp_path), "--json"]
+    )
     assert done.exit_code == 0, done.output
     result = json.loads(done.stdout)
     small, large = result["sizes"]
@@ -69,6 +71,6 @@ def test_the_benchmark_measures_real_stores_of_the_sizes_asked_for(embedded, tmp
 
 
 def test_sizes_that_are_no_numbers_are_refused():
-    done = CliRunner().invoke(search, ["--sizes", "many"])
+    done = CliRunner().invoke(openbook.cli, ["bench", "search", "--sizes", "many"])
     assert done.exit_code == 2
     assert "whole numbers from 200" in done.output
