@@ -7,6 +7,7 @@ both first and last, and what warms up or slows down the machine on the way favo
 
 from __future__ import annotations
 
+import resource
 import shutil
 import statistics
 import tempfile
@@ -20,7 +21,7 @@ from pathlib import Path
 from corpus.world.generate import SEED, iter_documents
 from indexer.embedders import Embedders
 from indexer.embedding import Embedder
-from indexer.embedding.bare import Bare
+from indexer.embedding.bare import Bare, Time
 from indexer.index import Index
 from indexer.ingest import ingest
 from indexer.settings import IndexerSettings
@@ -33,16 +34,16 @@ MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Block:
-    """One block; seconds for each contender."""
+    """One block, as each contender did it."""
 
     files: int
     chunks: int
-    openbook: float
-    defaults: float
+    openbook: Time
+    defaults: Time
     """`encode` in float32 and batches of 32."""
-    same: float
+    same: Time
     """`encode` in the type and the batches that Openbook uses."""
-    unchanged: float
+    unchanged: Time
     """Openbook again, over the unchanged files."""
 
 
@@ -60,6 +61,9 @@ class Throughput:
     """Openbook's chunks per second over those of `encode` with its defaults, at the median of the blocks."""
     against_same: float
     """The same over `encode` with the type and batches that Openbook uses."""
+    processor_against_defaults: float
+    """The same as `against_defaults` by seconds of the processor."""
+    processor_against_same: float
     unchanged_speedup: float
     """How many times faster the unchanged files are passed over, at the median."""
 
@@ -103,14 +107,15 @@ class _Contenders:
 
     def measure(self, folder: Path, stores: Path) -> Block:
         """Measure one block; two stores are made below `stores`."""
-        first = _seconds(lambda: self._ingest(folder, stores / "first"))
-        unchanged = _seconds(lambda: self._ingest(folder, stores / "first"))
+        first = _timed(lambda: self._ingest(folder, stores / "first"))
+        unchanged = _timed(lambda: self._ingest(folder, stores / "first"))
         texts = self._chunks(stores / "first")
         defaults = self.exact.encode(texts)
         readings = self._embedder().read(texts)
         same = self.same.encode_batches(texts, readings)
-        last = _seconds(lambda: self._ingest(folder, stores / "last"))
-        return Block(_count(folder), len(texts), (first + last) / 2, defaults, same, unchanged)
+        last = _timed(lambda: self._ingest(folder, stores / "last"))
+        mean = Time((first.seconds + last.seconds) / 2, (first.processor + last.processor) / 2)
+        return Block(_count(folder), len(texts), mean, defaults, same, unchanged)
 
     def _embedder(self) -> Embedder:
         return self.embedders.load(None)
@@ -130,12 +135,16 @@ def _together(dtype: str, blocks: Sequence[Block]) -> Throughput:
         dtype=dtype,
         blocks=tuple(blocks),
         chunks=chunks,
-        openbook_per_second=chunks / sum(block.openbook for block in blocks),
-        defaults_per_second=chunks / sum(block.defaults for block in blocks),
-        same_per_second=chunks / sum(block.same for block in blocks),
-        against_defaults=statistics.median(block.defaults / block.openbook for block in blocks),
-        against_same=statistics.median(block.same / block.openbook for block in blocks),
-        unchanged_speedup=statistics.median(block.openbook / block.unchanged for block in blocks),
+        openbook_per_second=chunks / sum(block.openbook.seconds for block in blocks),
+        defaults_per_second=chunks / sum(block.defaults.seconds for block in blocks),
+        same_per_second=chunks / sum(block.same.seconds for block in blocks),
+        against_defaults=statistics.median(block.defaults.seconds / block.openbook.seconds for block in blocks),
+        against_same=statistics.median(block.same.seconds / block.openbook.seconds for block in blocks),
+        processor_against_defaults=statistics.median(
+            block.defaults.processor / block.openbook.processor for block in blocks
+        ),
+        processor_against_same=statistics.median(block.same.processor / block.openbook.processor for block in blocks),
+        unchanged_speedup=statistics.median(block.openbook.seconds / block.unchanged.seconds for block in blocks),
     )
 
 
@@ -163,7 +172,13 @@ def _count(folder: Path) -> int:
     return sum(path.is_file() for path in folder.rglob("*"))
 
 
-def _seconds(call: Callable[[], object]) -> float:
-    started = time.perf_counter()
+def _timed(call: Callable[[], object]) -> Time:
+    """Run something; the processes that it starts and ends count as well."""
+    started, before = time.perf_counter(), _processor()
     call()
-    return time.perf_counter() - started
+    return Time(time.perf_counter() - started, _processor() - before)
+
+
+def _processor() -> float:
+    own, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime

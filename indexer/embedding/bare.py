@@ -1,7 +1,8 @@
 """What Openbook's embedding is measured against: `SentenceTransformer.encode`, as its documentation calls it.
 
 It runs in a process of its own, `python -m indexer.embedding.bare NAME DTYPE`, so that nothing that Openbook sets up
-for itself helps or hinders it. Every line of its input is a JSON list of batches of texts; it answers with the seconds.
+for itself helps or hinders it. Every line of its input is a JSON list of batches of texts; it answers with the
+seconds that passed and those of the processor.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +21,15 @@ from indexer.embedding.embedder import Reading
 from indexer.embedding.loading import load_model
 
 DEFAULT_BATCH = 32
+
+
+@dataclass(frozen=True)
+class Time:
+    """What something took, in seconds."""
+
+    seconds: float
+    processor: float
+    """Of all cores together; a machine that is busy with something else changes it little."""
 
 
 class Bare:
@@ -37,21 +48,21 @@ class Bare:
         """End the process."""
         self._process.communicate()
 
-    def encode(self, texts: Sequence[str]) -> float:
-        """Embed texts with the defaults, in batches of 32, and return the seconds."""
-        return self._seconds([list(texts)])
+    def encode(self, texts: Sequence[str]) -> Time:
+        """Embed texts with the defaults, in batches of 32."""
+        return self._timed([list(texts)])
 
-    def encode_batches(self, texts: Sequence[str], readings: Sequence[Reading]) -> float:
-        """Embed texts in the batches that Openbook makes of them, and return the seconds."""
+    def encode_batches(self, texts: Sequence[str], readings: Sequence[Reading]) -> Time:
+        """Embed texts in the batches that Openbook makes of them."""
         grouped = batches([len(reading.encoded.ids) for reading in readings])
-        return self._seconds([[texts[place] for place in batch] for batch in grouped])
+        return self._timed([[texts[place] for place in batch] for batch in grouped])
 
-    def _seconds(self, grouped: list[list[str]]) -> float:
+    def _timed(self, grouped: list[list[str]]) -> Time:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(grouped) + "\n")
         self._process.stdin.flush()
-        return float(self._process.stdout.readline())
+        return Time(*json.loads(self._process.stdout.readline()))
 
 
 def save_shallow(name: str, folder: Path) -> None:
@@ -69,11 +80,11 @@ def _serve(name: str, dtype: str, lines: IO[str], answers: IO[str]) -> None:
     model = load_model(name).to(getattr(torch, dtype))
     for line in lines:
         grouped: list[list[str]] = json.loads(line)
-        started = time.perf_counter()
+        started, processor = time.perf_counter(), time.process_time()
         for texts in grouped:
             batch_size = DEFAULT_BATCH if len(grouped) == 1 else len(texts)
             model.encode(texts, batch_size=batch_size, show_progress_bar=False)
-        answers.write(f"{time.perf_counter() - started}\n")
+        answers.write(json.dumps([time.perf_counter() - started, time.process_time() - processor]) + "\n")
         answers.flush()
 
 
