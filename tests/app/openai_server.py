@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,6 +24,8 @@ class OpenAiServer:
         self.error = "something went wrong"
         self.hold: threading.Event | None = None
         """Set, no answer leaves before the event; the client may be gone by then."""
+        self.delay_s = 0.0
+        """Seconds that it takes for every answer."""
         self.hold_after = 0
         """With `hold`, how many pieces of a streamed answer leave before the event."""
         self.breaks_after: int | None = None
@@ -66,6 +69,7 @@ def openai_server() -> Iterator[OpenAiServer]:
         def do_POST(self) -> None:
             request, chunks = json.loads(self.rfile.read(int(self.headers["content-length"]))), state.chunks()
             state.requests.append(request)
+            time.sleep(state.delay_s)
             streams = request.get("stream", False) and state.status == 200
             if not (streams and state.hold_after) and self._lost_while_held():
                 return

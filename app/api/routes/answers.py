@@ -43,7 +43,7 @@ AS_EVENTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post("/answers", response_model=Answer, responses={**AS_EVENTS, **document(400, 404, 422, 502, 503)})
+@router.post("/answers", response_model=Answer, responses={**AS_EVENTS, **document(400, 404, 422, 502, 503, 504)})
 async def answer(request: Request, body: AnswerRequest, services: ServicesDep) -> Response:
     """Answer a question from the documents of a collection.
 
@@ -55,7 +55,7 @@ async def answer(request: Request, body: AnswerRequest, services: ServicesDep) -
     return _json(await while_connected(request.receive, services.answerer.answer(body)))
 
 
-@router.post("/prompts", response_model=Prompt, responses=document(400, 404, 422, 503))
+@router.post("/prompts", response_model=Prompt, responses=document(400, 404, 422, 503, 504))
 async def prompt(request: Request, body: AnswerRequest, services: ServicesDep) -> Response:
     """Return the final prompt of a question, as the engine would get it, without generating."""
     return _json(await while_connected(request.receive, services.answerer.prompt(body)))
