@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,27 +42,35 @@ def examine(folder: Path, *, fix: bool = False, settings: IndexerSettings | None
         StoreLocked: something is to be repaired while another process writes.
     """
     require_store(folder)
-    results: list[Result] = []
-    for check in CHECKS:
-        findings = _look(folder, check)
-        repaired = False
-        if fix and any(finding.repair for finding in findings):
-            _repair(folder, findings, settings or IndexerSettings())
-            repaired, before, findings = True, findings, _look(folder, check)
-            results += [_result(check, finding, fixed=True) for finding in before if not _holds(finding, findings)]
-        results += [_result(check, finding) for finding in findings]
-        if not findings and not repaired:
-            results.append(Result(check.name, "pass", "", None))
-    return results
+    first = _look(folder, CHECKS)
+    repairable = [check for check in CHECKS if any(finding.repair for finding in first[check.name])]
+    last = first
+    if fix and repairable:
+        _repair(
+            folder, [finding for check in repairable for finding in first[check.name]], settings or IndexerSettings()
+        )
+        last = first | _look(folder, repairable)
+    return [result for check in CHECKS for result in _results(check, first[check.name], last[check.name])]
 
 
-def _look(folder: Path, check: Check) -> list[Finding]:
+def _look(folder: Path, checks: Sequence[Check]) -> dict[str, list[Finding]]:
+    """Return what the checks find in one state of the store, by their names."""
     with closing(connect(folder, read_only=True)) as connection, snapshot(connection):
-        try:
-            patient = Patient(folder, connection, queries.collections(connection))
-            return list(check.look(patient))
-        except sqlite3.DatabaseError as error:
-            return [Finding("fail", f"The database cannot be read: {error}.", RESTORE)]
+        return {check.name: _findings(check, folder, connection) for check in checks}
+
+
+def _findings(check: Check, folder: Path, connection: sqlite3.Connection) -> list[Finding]:
+    try:
+        return list(check.look(Patient(folder, connection, queries.collections(connection))))
+    except sqlite3.DatabaseError as error:
+        return [Finding("fail", f"The database cannot be read: {error}.", RESTORE)]
+
+
+def _results(check: Check, first: list[Finding], last: list[Finding]) -> list[Result]:
+    """Return what a check found last, and before it what was found first and holds no more."""
+    fixed = [_result(check, finding, fixed=True) for finding in first if not _holds(finding, last)]
+    found = [_result(check, finding) for finding in last]
+    return fixed + found or [Result(check.name, "pass", "", None)]
 
 
 def _repair(folder: Path, findings: list[Finding], settings: IndexerSettings) -> None:

@@ -275,6 +275,12 @@ def _kind(request, monkeypatch):
     monkeypatch.setattr(ingest_module, "GROUP_DOCUMENTS", 2)
 
 
+@pytest.fixture
+def _loaded(tiny, monkeypatch):
+    """Let every command use the one embedder that is loaded already: most of the time would go into loading it."""
+    monkeypatch.setattr("indexer.embedders.Embedder.load", lambda *_: tiny)
+
+
 def run(settings: IndexerSettings, examples: int, steps: int) -> int:
     """Run the machine; return how many steps it took."""
 
@@ -288,13 +294,13 @@ def run(settings: IndexerSettings, examples: int, steps: int) -> int:
     return Machine.steps
 
 
-@pytest.mark.usefixtures("_kind")
+@pytest.mark.usefixtures("_kind", "_loaded")
 def test_the_store_agrees_with_a_dictionary_whatever_is_done(settings, capfd):
     assert run(settings, examples=8, steps=12) > 50
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.usefixtures("_kind")
+@pytest.mark.usefixtures("_kind", "_loaded")
 def test_the_store_agrees_with_a_dictionary_for_a_long_time(settings, capfd):
     assert run(settings, examples=300, steps=50) >= 10_000
