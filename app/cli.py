@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
+
+from corpus.errors import UsageError
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 ARMS: dict[str, dict[str, Any]] = {"rag": {"retriever": "dense"}, "closed_book": {"retriever": "none"}}
@@ -46,7 +49,6 @@ def serve(**options: Any) -> None:
     from pydantic import ValidationError
 
     from app.settings import Settings
-    from corpus.errors import UsageError
 
     try:
         settings = Settings(**{name: value for name, value in options.items() if value not in (None, ())})
@@ -70,15 +72,31 @@ def serve(**options: Any) -> None:
     "--arm", type=click.Choice(list(ARMS)), default="rag", show_default=True, help="With or without documents."
 )
 @click.option("--top-k", type=click.IntRange(1, 50), help="How many passages to read.")
+@click.option("--retriever", type=click.Choice(["dense", "lexical", "hybrid"]), help="How passages are found.")
+@click.option("--filter", "filter_", metavar="JSON", help="Which passages, written as for `openbook search`.")
+@click.option("--as-of", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="Answer from what held on that day.")
 @click.option("--collection", default="default", show_default=True, help="Which documents to read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole answer as JSON.")
-def ask(question: str, *, url: str, arm: str, top_k: int | None, collection: str, as_json: bool) -> None:
+def ask(question: str, *, url: str, arm: str, collection: str, as_json: bool, **search: Any) -> None:
     """Ask a running server a QUESTION; print the answer with its sources."""
     from app.asking import ask_server, describe
 
-    request = {"question": question, "collection": collection, **ARMS[arm]}
-    answer = ask_server(url, request if top_k is None else {**request, "top_k": top_k})
+    request = {"question": question, "collection": collection, **ARMS[arm], **_search(**search)}
+    answer = ask_server(url, request)
     click.echo(answer.model_dump_json(indent=2) if as_json else describe(answer))
+
+
+def _search(*, filter_: str | None, as_of: datetime | None, **options: Any) -> dict[str, Any]:
+    """Return what the options say of the search, for the request."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if as_of is not None:
+        given["as_of"] = as_of.date().isoformat()
+    if filter_ is not None:
+        try:
+            given["filter"] = json.loads(filter_)
+        except json.JSONDecodeError as error:
+            raise UsageError(f'--filter is no JSON ({error}). Write it like \'{{"team": "harbour"}}\'.') from error
+    return given
 
 
 @click.group()

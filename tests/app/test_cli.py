@@ -53,6 +53,15 @@ def test_ask_prints_json_for_programs(api: httpx.Client) -> None:
     assert describe(answer).startswith("Orla Venn\n")
 
 
+def test_ask_chooses_what_is_read(api: httpx.Client) -> None:
+    of_the_ferry = Answer.model_validate_json(ask(api, "--filter", '{"id": "ferry.md"}', "--json"))
+    assert {passage.document_id for passage in of_the_ferry.passages} == {"ferry.md"}
+    of_the_past = Answer.model_validate_json(ask(api, "--as-of", "2000-01-01", "--retriever", "hybrid", "--json"))
+    assert (of_the_past.retriever, of_the_past.passages) == ("hybrid", ())
+    with pytest.raises(UsageError, match="--filter is no JSON"):
+        CliRunner().invoke(cli.ask, [KEEPER, "--filter", "{"], catch_exceptions=False)
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9", "nonsense"])
 def test_ask_without_a_server_names_the_command_that_starts_one(url: str) -> None:
     with pytest.raises(ServerUnreachable, match="openbook serve"):
