@@ -135,7 +135,9 @@ class Answerer:
             retrieved = await loop.run_in_executor(self._pool, in_context(lambda: self._retrieve(request)))
         template = asked_for or (self._with_passages if retrieved.passages else WITHOUT_PASSAGES)
         assembler = self._assemblers[checkpoint]
-        prompt = assembler.assemble(template, request.question, retrieved.passages, request.decoding.max_tokens)
+        prompt = assembler.assemble(
+            template, request.question, retrieved.passages, request.decoding.max_tokens, request.history
+        )
         return prompt, retrieved, milliseconds_since(started)
 
     def _retrieve(self, request: AnswerRequest) -> Retrieved:

@@ -75,6 +75,7 @@ class Asked:
             timing=Timing(
                 retrieve_ms=self.retrieve_ms, generate_ms=generate_ms, total_ms=milliseconds_since(self.started)
             ),
+            dropped_turns=prompt.dropped_turns,
             messages=prompt.messages if request.include_prompt else None,
         )
 

@@ -4,6 +4,7 @@ AppError                     status 500   exit code 1
 ├── ModelNotFound            status 404   exit code 2   `--model` names nothing that can be served
 ├── CheckpointDamaged        status 500   exit code 2   a checkpoint.json that cannot be read
 ├── CheckpointNotServed      status 404   exit code 2   a request asks for a checkpoint that no engine serves
+├── ModelNotServed           status 404   exit code 2   an OpenAI request names no arm
 ├── PromptNotFound           status 404   exit code 2   a request asks for a prompt that does not exist
 ├── PromptTooLong            status 422   exit code 2   question and passages exceed the model's context
 ├── Overloaded               status 429   exit code 1   too many questions at once
@@ -62,6 +63,13 @@ class CheckpointDamaged(AppError):
 
 class CheckpointNotServed(AppError):
     """The engine does not serve the checkpoint that a request asks for."""
+
+    status = 404
+    exit_code = 2
+
+
+class ModelNotServed(AppError):
+    """The `model` of a request in OpenAI's form is no arm."""
 
     status = 404
     exit_code = 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from app.answering import Answerer
 from app.api import middleware, problems
 from app.api.deps import Services
 from app.api.describing import described
+from app.chat.arms import list_arms
 from app.engine import Engine, ServedModel
 from app.flow.drain import Drain
 from app.prompting.assemble import Assembler
@@ -74,7 +76,16 @@ def create_app(
 
     app = FastAPI(title="Openbook", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.services = Services(
-        guarded, engine, answerer, telemetry, served[0].name, engine_problem, drain, settings.heartbeat_s
+        guarded,
+        engine,
+        answerer,
+        telemetry,
+        served[0].name,
+        engine_problem,
+        drain,
+        arms=list_arms(list(assemblers)),
+        started=int(time.time()),
+        heartbeat_s=settings.heartbeat_s,
     )
     for router in api.ROUTERS:
         app.include_router(router)

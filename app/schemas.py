@@ -7,12 +7,18 @@ client sends can reach the engine's chat template.
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 RetrieverName = Literal["none", "dense", "lexical", "hybrid", "given"]
 NothingFound = Literal["empty_collection", "filter_matches_nothing", "no_word_found", "below_threshold"]
+
+
+MAX_TEXT = 8192
+"""Characters of a question, and of each earlier turn."""
+MAX_HISTORY = 64
+"""Earlier turns of a conversation."""
 
 
 class Schema(BaseModel):
@@ -27,8 +33,8 @@ class Decoding(Schema):
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
     top_p: float = Field(default=1.0, gt=0.0, le=1.0)
     max_tokens: int = Field(default=32, ge=1, le=4096)
-    seed: int = 0
-    stop: tuple[str, ...] = Field(default=("\n",), max_length=4)
+    seed: int = Field(default=0, ge=-(2**63), lt=2**63)
+    stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=("\n",), max_length=4)
 
 
 class ArmOptions(Schema):
@@ -59,10 +65,30 @@ SEARCH_OPTIONS = ("min_score", "mmr", "per_document", "filter", "as_of")
 """What would be ignored where nothing is searched, and is refused."""
 
 
+class Message(Schema):
+    """One chat message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Turn(Message):
+    """An earlier message of a conversation."""
+
+    content: str = Field(max_length=MAX_TEXT)
+
+
 class AnswerRequest(ArmOptions):
     """`POST /v1/answers` and `POST /v1/prompts`."""
 
-    question: str = Field(min_length=1, max_length=8192)
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"question": "Who keeps the lighthouse?", "top_k": 3, "stream": False}]}
+    )
+
+    question: str = Field(min_length=1, max_length=MAX_TEXT)
+    history: tuple[Turn, ...] = Field(default=(), max_length=MAX_HISTORY)
+    """Earlier turns of the conversation, put before the question in the prompt, the last ones as far as they fit. They
+    are not searched with. What a `system` turn says is added to the prompt's own instruction."""
     collection: str = "default"
     passage_ids: tuple[int, ...] = Field(default=(), max_length=50)
     """With `retriever: given`, the chunks to put into the prompt, best first."""
@@ -92,13 +118,6 @@ class AnswerRequest(ArmOptions):
         if not self.question.strip():
             raise ValueError("question is blank")
         return self
-
-
-class Message(Schema):
-    """One chat message."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
 
 
 class Passage(Schema):
@@ -167,6 +186,8 @@ class Prompt(Schema):
     passages: tuple[Passage, ...]
     dropped_passages: int = 0
     """How many of the retrieved passages did not fit into the model's context."""
+    dropped_turns: int = 0
+    """How many of the earlier turns did not."""
 
 
 class Answer(Schema):
@@ -190,6 +211,8 @@ class Answer(Schema):
     finish_reason: str
     usage: Usage
     timing: Timing
+    dropped_turns: int = 0
+    """How many turns of the history did not fit into the model's context."""
     messages: tuple[Message, ...] | None = None
     """What was sent to the engine, where `include_prompt` asked for it."""
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from app.api.routes import answers, documents, health, metrics
+from app.api.routes import answers, chat, documents, health, metrics
 
-ROUTERS = (answers.router, documents.router, health.router, metrics.router)
+ROUTERS = (answers.router, chat.router, documents.router, health.router, metrics.router)

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 
 from app.access.guarded_index import GuardedIndex
 from app.answering import Answerer
+from app.chat.arms import Arm
 from app.engine import Engine
 from app.errors import Draining, EngineFailed
 from app.flow.drain import Drain
@@ -30,6 +31,10 @@ class Services:
     engine_problem: Callable[[], str | None]
     """Why the supervised engine cannot answer; None where nothing is known against it."""
     drain: Drain
+    arms: tuple[Arm, ...]
+    """What OpenAI's paths call models; the first is the default."""
+    started: int
+    """When the app was made, in seconds since 1970."""
     heartbeat_s: float = 15.0
     """Seconds of silence after which a streamed answer sends a comment."""
 

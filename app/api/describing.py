@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from app.api.authentication import OPEN, scope_needed
+from app.api.openai_errors import document_openai, speaks_openai
 from app.api.problems import document
 from app.schemas import Problem
 
@@ -35,7 +36,8 @@ def described(app: FastAPI) -> dict[str, Any]:
 
 def _describe_layers(path: str, method: str, operation: dict[str, Any]) -> None:
     statuses = [401, 403, 429, 503] if method == "get" else [401, 403, 413, 429, 503]
-    for status, response in document(*statuses).items():
+    errors = document_openai if speaks_openai(path) else document
+    for status, response in errors(*statuses).items():
         operation["responses"].setdefault(str(status), response)
     operation["security"] = [{"bearer": []}]
     operation["x-scope"] = scope_needed(method.upper(), path)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -16,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 import terminal
+from app.api.openai_errors import body_of, speaks_openai, status_of
 from app.errors import AppError
 from app.schemas import Problem
 from corpus.errors import OpenbookError
@@ -48,7 +50,10 @@ def document(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def problem_response(problem: Problem, headers: dict[str, str] | None = None) -> Response:
-    """Return a problem as a response."""
+    """Return a problem as a response, in OpenAI's form on the paths that its clients know."""
+    if speaks_openai(problem.instance):
+        content = json.dumps(body_of(problem))
+        return Response(content, status_of(problem), media_type="application/json", headers=headers)
     body = problem.model_dump_json(exclude_none=True)
     return Response(body, problem.status, media_type=MEDIA_TYPE, headers=headers)
 
@@ -145,11 +150,20 @@ def _describe(entry: dict[str, Any], model: type[BaseModel] | None) -> dict[str,
 
 
 def _fields(model: type[BaseModel] | None, path: Sequence[str | int]) -> list[str]:
-    """Return the field names of the model that lies at `path` inside `model`."""
+    """Return the field names of the model that lies at `path` inside `model`; a number is a place in a list."""
     for part in path:
-        annotation = model.model_fields[str(part)].annotation if model and part in model.model_fields else None
-        model = annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+        if isinstance(part, str):
+            annotation = model.model_fields[part].annotation if model and part in model.model_fields else None
+            model = next(_models(annotation), None)
     return list(model.model_fields) if model else []
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models that an annotation such as `Model | None` or `tuple[Model, ...]` names."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
 
 
 def _words(name: str) -> Iterable[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import terminal
 from app.errors import PromptNotFound, PromptTooLong
 from app.prompting import PROMPTS, PromptTemplate
+from app.prompting.conversation import Conversation
 from app.prompting.tokens import TokenCounter
-from app.schemas import Passage, Prompt
+from app.schemas import Message, Passage, Prompt
 
 
 def find_prompt(name: str) -> PromptTemplate:
@@ -34,8 +35,17 @@ class Assembler:
     max_model_len: int
     """Tokens of prompt and answer together."""
 
-    def assemble(self, template: PromptTemplate, question: str, passages: Sequence[Passage], max_tokens: int) -> Prompt:
-        """Write the prompt with as many passages as fit, best first, leaving room for `max_tokens` of answer.
+    def assemble(
+        self,
+        template: PromptTemplate,
+        question: str,
+        passages: Sequence[Passage],
+        max_tokens: int,
+        history: Sequence[Message] = (),
+    ) -> Prompt:
+        """Write the prompt with as much as fits, leaving room for `max_tokens` of answer.
+
+        The oldest turns of the conversation go first, then the last passages; the question is never cut.
 
         Raises:
             PromptTooLong: It does not fit even with one passage, or without any where none was given.
@@ -46,17 +56,25 @@ class Assembler:
             passage.model_copy(update={"title": neutralise(passage.title), "text": neutralise(passage.text)})
             for passage in passages
         ]
-        for kept in range(len(passages), min(len(passages), 1) - 1, -1):
-            messages = template.render(safe_question, safe_passages[:kept])
+        conversation = Conversation(history, neutralise)
+        for turns, kept in _less_and_less(len(conversation), len(passages)):
+            messages = conversation.put_into(template.render(safe_question, safe_passages[:kept]), turns)
             if self.counter.fits(messages, self.max_model_len - max_tokens):
                 return Prompt(
                     messages=messages,
                     prompt=template.name,
                     passages=tuple(passages[:kept]),
                     dropped_passages=len(passages) - kept,
+                    dropped_turns=len(conversation) - turns,
                 )
         raise PromptTooLong(
             f"The question{' and its first passage' if passages else ''} with {max_tokens} tokens of answer exceed the "
             f"model's {self.max_model_len} tokens. Shorten the question or lower decoding.max_tokens, name the prompt "
             "'passages', which is shorter, or serve with a larger --max-model-len."
         )
+
+
+def _less_and_less(turns: int, passages: int) -> Iterator[tuple[int, int]]:
+    """Yield how many turns and how many passages to try, from everything down to the least."""
+    yield from ((kept, passages) for kept in range(turns, -1, -1))
+    yield from ((0, kept) for kept in range(passages - 1, min(passages, 1) - 1, -1))

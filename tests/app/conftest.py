@@ -47,8 +47,11 @@ def serve(saltmere: Index, engine: OpenAiServer, tmp_path: Path) -> Iterator[Ser
     """Return a function that runs the app with the given settings and returns a client for it."""
     with ExitStack() as stack:
 
-        def start(engine_problem: Callable[[], str | None] = lambda: None, **settings: object) -> httpx.Client:
-            served = (ServedModel(MODEL, None, 512),)
+        def start(
+            engine_problem: Callable[[], str | None] = lambda: None,
+            served: tuple[ServedModel, ...] = (ServedModel(MODEL, None, 512),),
+            **settings: object,
+        ) -> httpx.Client:
             all_settings = Settings.model_validate(
                 {"store": tmp_path, "engine_url": engine.url, "prompt": "passages", **settings}
             )

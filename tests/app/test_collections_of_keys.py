@@ -93,7 +93,8 @@ def attempts(path: str, passages: list[int]) -> Iterator[tuple[str, dict[str, An
         {"question": question, "collection": "hidden", "retriever": "hybrid"},
         {"question": question, "retriever": "given", "passage_ids": passages, "collection": "ours"},
         {"question": question, "retriever": "given", "passage_ids": passages, "collection": "hidden"},
-        {"messages": [{"role": "user", "content": question}], "model": MODEL, "collection": "hidden"},
+        {"messages": [{"role": "user", "content": question}], "openbook": {"collection": "hidden"}},
+        {"messages": [{"role": "user", "content": question}], "openbook": {"collection": "hidden"}, "stream": True},
     ]
     for query in ("?collection=hidden", "?collection=ours", "?collection=later", "?collection=ours&collection=hidden"):
         for body in bodies:
