@@ -6,12 +6,15 @@ so that a route that nobody thought of is rather closed than open.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.access.caller import Caller, acting_as
+from app.access.caller import EVERYBODY, Caller, acting_as
 from app.access.key import ScopeName
 from app.access.live_keys import LiveKeys
 from app.api.problems import error_response
+from app.api.rebinding import require_local
 from app.errors import AppError, Forbidden, KeyRequired
 
 OPEN = frozenset({"/healthz", "/readyz", "/openapi.json"})
@@ -27,10 +30,19 @@ NOBODY = Caller("nobody", "", frozenset(), frozenset(), is_known=False)
 class Authenticator:
     """Names the caller of each request, or refuses it with 401 or 403."""
 
-    def __init__(self, app: ASGIApp, keys: LiveKeys) -> None:
-        """Wrap an ASGI app."""
+    def __init__(self, app: ASGIApp, keys: LiveKeys, local_only: bool, allowed_origins: Collection[str]) -> None:
+        """Wrap an ASGI app.
+
+        Args:
+            app: What is wrapped.
+            keys: The API keys.
+            local_only: While there are no keys, refuse what comes from pages of other machines.
+            allowed_origins: But not from these.
+        """
         self._app = app
         self._keys = keys
+        self._local_only = local_only
+        self._allowed_origins = allowed_origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
@@ -55,6 +67,8 @@ class Authenticator:
         """
         secret = bearer(scope)
         caller = self._keys.caller(secret)
+        if caller is EVERYBODY and self._local_only:
+            require_local(scope, self._allowed_origins)
         if scope["path"] in OPEN:
             return caller or NOBODY
         if caller is None:

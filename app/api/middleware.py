@@ -28,7 +28,7 @@ def install(app: FastAPI, settings: Settings, telemetry: Telemetry, keys: LiveKe
     """Put the layers around an app. The last one added is the outermost."""
     app.add_middleware(BodyLimit, most_bytes=settings.max_body_kib * 1024)
     app.add_middleware(RateLimiter, per_minute=settings.requests_per_minute)
-    app.add_middleware(Authenticator, keys=keys)
+    app.add_middleware(Authenticator, keys=keys, local_only=not settings.insecure, allowed_origins=settings.cors_origin)
     app.add_middleware(DrainGate, drain=drain)
     if settings.cors_origin:
         # Outside the authenticator: a browser asks without a key whether it may ask with one.

@@ -42,8 +42,9 @@ def test_every_response_says_that_it_is_data_for_the_one_who_asked(serve: Serve,
 
 def test_pages_of_other_origins_may_not_call_by_default(api: httpx.Client) -> None:
     response = api.post("/v1/answers", json=WHO, headers={"origin": PAGE})
+    assert response.status_code == 403
     assert not [name for name in response.headers if name.startswith("access-control-")]
-    assert api.options("/v1/answers", headers=ASK).status_code == 405
+    assert api.options("/v1/answers", headers=ASK).status_code == 403
 
 
 def test_a_page_of_an_allowed_origin_may_call_with_a_key(serve: Serve, tmp_path: Path) -> None:
@@ -58,6 +59,34 @@ def test_a_page_of_an_allowed_origin_may_call_with_a_key(serve: Serve, tmp_path:
     assert api.get("/v1/documents", headers=shown).headers["access-control-allow-origin"] == PAGE
     other = api.get("/v1/documents", headers={**shown, "origin": "https://evil.example"})
     assert "access-control-allow-origin" not in other.headers
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "192.168.1.5", "[fe80::1]"]
+)
+def test_a_page_that_gives_loopback_a_name_of_its_own_is_refused(serve: Serve, tmp_path: Path, host: str) -> None:
+    api = serve()
+    for path in ("/v1/documents", "/readyz", "/metrics"):
+        refused = api.get(path, headers={"host": host})
+        assert (refused.status_code, "--insecure" in refused.json()["detail"]) == (403, True)
+    assert serve(insecure=True).get("/v1/documents", headers={"host": host}).status_code == 200
+    _, secret = create_key(tmp_path / "keys.json", "ada", ("read",))
+    guarded = serve(keys_file=tmp_path / "keys.json")
+    assert guarded.get("/v1/documents", headers={"host": host, "authorization": f"Bearer {secret}"}).is_success
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:8000", "127.0.0.1:1", "127.8.9.1", "[::1]:8000", "a.localhost"]
+)
+def test_every_name_of_this_machine_is_taken(api: httpx.Client, host: str) -> None:
+    assert api.get("/v1/documents", headers={"host": host, "origin": f"http://{host}"}).status_code == 200
+
+
+def test_a_page_of_another_origin_changes_nothing_on_a_server_without_keys(serve: Serve) -> None:
+    api = serve(cors_origin=PAGE)
+    assert api.post("/v1/prompts", json=WHO, headers={"origin": PAGE}).status_code == 200
+    for origin in ("https://evil.example", "null"):
+        assert api.post("/v1/prompts", json=WHO, headers={"origin": origin}).status_code == 403
 
 
 @pytest.mark.parametrize("origin", ["*", "null", "docs.example.org", "https://docs.example.org/path", "file://x"])
