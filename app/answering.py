@@ -185,6 +185,8 @@ def _label(hits: Sequence[Hit]) -> tuple[Passage, ...]:
             start=hit.start,
             end=hit.end,
             score=hit.score,
+            context=hit.context,
+            heading_path=hit.heading_path,
             page=hit.page,
             authority=hit.authority,
             effective=hit.effective,

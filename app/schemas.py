@@ -136,6 +136,10 @@ class Passage(Schema):
     score: float
     """What it was ranked by: cosine similarity with the question (`dense`), BM25 (`lexical`) or the sum of reciprocal
     ranks (`hybrid`); 1 where the passage was given."""
+    context: str = ""
+    """What stands above it in its document and is read with it, such as the header of its table."""
+    heading_path: tuple[str, ...] = ()
+    """The headings that it stands under, the outermost first."""
     page: int | None = None
     """The page that it begins on, from 1, where the format has pages."""
     authority: int = 0

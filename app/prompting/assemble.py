@@ -53,7 +53,7 @@ class Assembler:
         neutralise = self.counter.special_tokens.neutralise
         safe_question = neutralise(question)
         safe_passages = [
-            passage.model_copy(update={"title": neutralise(passage.title), "text": neutralise(passage.text)})
+            passage.model_copy(update={"title": neutralise(passage.title), "text": neutralise(_shown(passage))})
             for passage in passages
         ]
         conversation = Conversation(history, neutralise)
@@ -78,3 +78,8 @@ def _less_and_less(turns: int, passages: int) -> Iterator[tuple[int, int]]:
     """Yield how many turns and how many passages to try, from everything down to the least."""
     yield from ((kept, passages) for kept in range(turns, -1, -1))
     yield from ((0, kept) for kept in range(passages - 1, min(passages, 1) - 1, -1))
+
+
+def _shown(passage: Passage) -> str:
+    """Return the text of a passage as a prompt shows it: rows of a table below the table's header."""
+    return f"{passage.context}\n{passage.text}" if passage.context else passage.text

@@ -60,6 +60,13 @@ def test_as_many_passages_as_fit_are_kept_best_first() -> None:
     assert (kept[0], kept[-1]) == (1, 5)
 
 
+def test_rows_of_a_table_are_shown_below_its_header() -> None:
+    row = passage("| Heron | 12 |", 1).model_copy(update={"context": "| Ship | Crew |"})
+    written = Assembler(TokenCounter(None), 2048).assemble(find_prompt("passages"), "How large is the crew?", [row], 32)
+    assert "| Ship | Crew |\n| Heron | 12 |" in written.messages[-1].content
+    assert written.passages == (row,)
+
+
 def test_a_question_that_cannot_fit_says_so() -> None:
     with pytest.raises(PromptTooLong, match="128 tokens"):
         Assembler(TokenCounter(None), 128).assemble(find_prompt("closed_book"), "why " * 300, [], 32)
