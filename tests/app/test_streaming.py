@@ -157,11 +157,11 @@ def test_a_client_that_does_not_read_holds_no_place(serve: Serve, engine: OpenAi
     api = serve(max_in_flight=1)
     engine.text = "word " * 16_000
     body = json.dumps({"question": KEEPER, "retriever": "none", "stream": True}).encode()
-    head = f"POST /v1/answers HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+    head = f"host: localhost\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
     with socket.socket() as idle:
         idle.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         idle.connect((api.base_url.host, api.base_url.port or 80))
-        idle.sendall(f"{head}\r\n".encode() + body)
+        idle.sendall(f"POST /v1/answers HTTP/1.1\r\n{head}\r\n".encode() + body)
         wait_for(lambda: len(engine.requests) == 1, 5)
         engine.text = "Orla Venn"
         assert stream(api, retriever="none")[-1][1]["answer"] == "Orla Venn"
