@@ -56,7 +56,8 @@ def cost_against_accuracy(points: Sequence[Point], frame: svg.Frame, axis: str, 
         )
     for point, (x, y), said in zip(points, places, spoken, strict=True):
         svg.tooltip(svg.marker(root, point.family, x, y), said)
-    _draw_names(root, points, places, up, _Box(46, 2, frame.width, HEIGHT - 50))
+    # A pixel of room: coordinates are rounded when they are written.
+    _draw_names(root, points, places, up, _Box(46, 2, frame.width - 1, HEIGHT - 50))
     return svg.markup(root)
 
 

@@ -4,7 +4,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from experiments.report.figures import svg
@@ -69,8 +69,8 @@ def test_the_whisker_spans_the_interval_and_the_marker_lies_at_the_value() -> No
 POINTS = st.lists(st.tuples(st.floats(0.001, 10), st.floats(0.02, 0.98)), min_size=1, max_size=6)
 
 
-@settings(deadline=None)
 @given(POINTS, st.sampled_from([440.0, svg.NARROW_WIDTH]))
+@example(points=[(9.75, 0.5), (0.2059180372187916, 0.5)], width=440.0)
 def test_names_of_six_arms_never_overlap(points: list[tuple[float, float]], width: float) -> None:
     named = [
         Point(f"arm_{index}", "search", cost, Estimate(value=value, low=value, high=value))
