@@ -85,5 +85,5 @@ def test_the_engine_stops_when_the_client_of_a_whole_answer_leaves(server: Runni
     wait_for(server, 0, 30)
     body = {"question": "Tell a very long story of a lighthouse.", "retriever": "none", "decoding": LONG}
     with pytest.raises(httpx.ReadTimeout):
-        httpx.post(f"{server.url}/v1/answers", json=body, timeout=2, trust_env=False)
+        httpx.post(f"{server.url}/v1/answers", json=body, timeout=0.5, trust_env=False)
     wait_for(server, 0, 1)

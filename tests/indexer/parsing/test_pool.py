@@ -166,8 +166,17 @@ def test_the_files_are_taken_in_the_thread_of_the_caller_and_not_all_at_once(tmp
 
 
 def workers_of(parent: int) -> set[int]:
+    """Return the children of a process that read files; a run of all tests has others, such as a server."""
     listed = Path(f"/proc/{parent}/task").glob("*/children")
-    return {int(child) for children in listed for child in children.read_text().split()}
+    children = {int(child) for children in listed for child in children.read_text().split()}
+    return {child for child in children if b"indexer.parsing.worker" in command_of(child)}
+
+
+def command_of(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def test_a_worn_worker_is_replaced(hostile, tmp_path):
