@@ -90,7 +90,7 @@ def test_a_file_that_ends_its_worker_is_reported_and_the_others_are_read(hostile
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a.txt", b"x" * (80 * MEBIBYTE)),
+        ("a.txt", b"x" * (160 * MEBIBYTE)),
         ("a.html", b"<p>text</p>" * 1_500_000),
         ("a.csv", b"a,b,c\n" * 2_000_000),
         ("a.json", b"[" + b"[1]," * 3_000_000 + b"1]"),
