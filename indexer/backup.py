@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from corpus.digests import file_sha256
+from corpus.durability import sync
 from corpus.errors import UsageError
 from indexer.errors import BackupDamaged
 from indexer.failpoints import failpoint
@@ -65,9 +66,9 @@ def backup(folder: Path, target: Path) -> Description:
                     for name in (DESCRIPTION, DATABASE):
                         tar.add(made / name, arcname=name)
                 made = packed
-            _sync(made)
+            sync(made)
             os.rename(made, target)
-            _sync(target.parent)
+            sync(target.parent)
     except OSError as error:
         raise UsageError(f"The backup {target} cannot be written: {error.strerror or error}.") from error
     return description
@@ -114,11 +115,11 @@ def _copy(folder: Path, made: Path) -> Description:
         failpoint("backup.database_copied")
         with snapshot(copied):
             collections = {name: queries.count_documents(copied, name) for name in queries.collections(copied)}
-    _sync(copy)
+    sync(copy)
     created = datetime.now(UTC).isoformat(timespec="seconds")
     description = Description(SCHEMA_VERSION, created, copy.stat().st_size, file_sha256(copy), collections)
     (made / DESCRIPTION).write_text(json.dumps(asdict(description), indent=2) + "\n", encoding="utf-8")
-    _sync(made / DESCRIPTION)
+    sync(made / DESCRIPTION)
     return description
 
 
@@ -149,11 +150,3 @@ def _check(source: Path, database: Path, description: Description) -> None:
         problems = connection.execute("PRAGMA integrity_check(3)").fetchall()
     if problems != [("ok",)]:
         raise BackupDamaged(f"The backup {source} is damaged: {problems[0][0]}.")
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

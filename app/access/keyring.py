@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 import terminal
 from app.access.key import KEY_NAME, Key, ScopeName, digest, new_id, new_secret
 from app.errors import KeyNameTaken, KeyNotFound, KeysDamaged
+from corpus.durability import sync
 from corpus.errors import UsageError
 
 
@@ -128,8 +129,4 @@ def _write(file: Path, keys: Keys) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
         raise
-    folder = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync(file.parent)

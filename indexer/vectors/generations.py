@@ -15,6 +15,7 @@ from pathlib import Path
 
 import faiss
 
+from corpus.durability import sync
 from indexer.errors import StoreError, VectorsDamaged
 from indexer.failpoints import failpoint
 from indexer.vectors.index import VectorIndex
@@ -52,11 +53,11 @@ def write_generation(home: Path, index: VectorIndex, generation: int, revision: 
         (unfinished / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         failpoint("generation.manifest_written")
         for path in (unfinished / INDEX, unfinished / MANIFEST, unfinished):
-            _sync(path)
+            sync(path)
         failpoint("generation.before_rename")
         os.rename(unfinished, generation_folder(home, generation))
         failpoint("generation.renamed")
-        _sync(home)
+        sync(home)
     except BaseException as error:
         shutil.rmtree(unfinished, ignore_errors=True)
         # FAISS raises RuntimeError for a failed write.
@@ -151,11 +152,3 @@ def drop_old_generations(home: Path, published: int) -> None:
     for unfinished in home.glob(".gen-*"):
         shutil.rmtree(unfinished, ignore_errors=True)
     failpoint("drop.done")
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
