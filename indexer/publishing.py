@@ -22,7 +22,7 @@ from indexer.store import queries
 from indexer.store.database import VECTORS, snapshot
 from indexer.store.live import LiveVectors
 from indexer.store.records import Collection
-from indexer.store.writer import StoreWriter
+from indexer.store.writer import StoreWriter, set_published
 
 UNPUBLISHED_CHUNKS = 5000
 """So many chunks may wait: a reader takes them from the store in 30 ms at each commit, and searches them in 1 ms."""
@@ -100,6 +100,19 @@ def write(writer: StoreWriter, state: Collection, *, again: bool = True) -> tupl
     generation = vectors.next_generation(home, state.generation)
     vectors.write_generation(home, index, generation, state.revision)
     return generation, index
+
+
+def write_and_point(writer: StoreWriter, state: Collection) -> None:
+    """Write the live vectors of a collection and move its pointer to them, within a transaction of the caller."""
+    generation, index = write(writer, state)
+    set_published(
+        writer.connection,
+        state.name,
+        generation=generation,
+        revision=state.revision,
+        count=index.count,
+        last_id=index.last_id,
+    )
 
 
 def _grown(writer: StoreWriter, state: Collection, count: int) -> vectors.VectorIndex | None:

@@ -22,13 +22,13 @@ from indexer.failpoints import failpoint
 from indexer.layout import parsed_again
 from indexer.not_found import collection_not_found
 from indexer.preparing import Pending, Preparer, recipe_of
-from indexer.publishing import drop_unneeded, write
+from indexer.publishing import drop_unneeded, write_and_point
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import transaction
 from indexer.store.records import Collection, NewChunk, Rebuild, StoredVersion
 from indexer.store.staging import Staging
-from indexer.store.writer import StoreWriter, open_writer, set_published
+from indexer.store.writer import StoreWriter, open_writer
 
 GROUP_CHUNKS = 512
 GROUP_VERSIONS = 256
@@ -152,15 +152,7 @@ class _Run:
             self.staging.take_effect(self.asked)
             changed = self._state()
             # Written before the commit, so that no reader ever meets an index of other vectors than the store's.
-            generation, index = write(self.writer, changed)
-            set_published(
-                connection,
-                self.name,
-                generation=generation,
-                revision=changed.revision,
-                count=index.count,
-                last_id=index.last_id,
-            )
+            write_and_point(self.writer, changed)
             failpoint("rebuild.before_commit")
         failpoint("rebuild.committed")
         swapped = self._state()

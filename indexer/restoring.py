@@ -20,12 +20,12 @@ from corpus.errors import UsageError
 from indexer.backup import backup, opened_backup
 from indexer.errors import StoreDamaged, StoreError
 from indexer.failpoints import failpoint
-from indexer.publishing import write
+from indexer.publishing import write_and_point
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import DATABASE, connect, explained_errors, transaction
 from indexer.store.lock import writer_lock
-from indexer.store.writer import StoreWriter, set_published
+from indexer.store.writer import StoreWriter
 from indexer.vacuum import unneeded_folders
 
 SEQUENCES = ("documents", "versions", "chunks")
@@ -146,16 +146,8 @@ def _prepare(folder: Path, database: Path, numbers: _Numbers) -> None:
                 (numbers.revision, numbers.generation),
             )
             writer = StoreWriter(folder, connection)
-            for name, state in queries.collections(connection).items():
-                generation, index = write(writer, state)
-                set_published(
-                    connection,
-                    name,
-                    generation=generation,
-                    revision=state.revision,
-                    count=index.count,
-                    last_id=index.last_id,
-                )
+            for state in queries.collections(connection).values():
+                write_and_point(writer, state)
         failpoint("restore.published")
 
 
