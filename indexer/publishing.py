@@ -84,6 +84,12 @@ def is_due(connection: Connection, state: Collection) -> bool:
     return state.published_count - alive > DEAD_SHARE * state.published_count
 
 
+def published_alive(connection: Connection, state: Collection) -> int:
+    """Return how many of the vectors in the published index are those of live chunks."""
+    waiting = queries.count_live_vectors(connection, state.name, state.published_last)
+    return queries.count_live_vectors(connection, state.name) - waiting
+
+
 def write(writer: StoreWriter, state: Collection, *, again: bool = True) -> tuple[int, vectors.VectorIndex]:
     """Write the live vectors of a collection as a new generation that nothing points to yet.
 

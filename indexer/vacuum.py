@@ -10,16 +10,15 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from sqlite3 import Connection
 
 from indexer.failpoints import failpoint
-from indexer.publishing import publish, vectors_home
+from indexer.publishing import publish, published_alive, vectors_home
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import DATABASE, VECTORS, explained_errors, require_store, transaction
 from indexer.store.records import Collection
 from indexer.store.writer import StoreWriter, open_writer
-from indexer.vectors import generation_folder
+from indexer.vectors import generation_folder, generation_numbers
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,7 @@ def unneeded_folders(folder: Path, states: list[Collection], *, previous: bool) 
     needed: dict[Path, set[Path]] = {}
     for state in states:
         home = vectors_home(folder, state.name)
-        numbers = [int(path.name[4:]) for path in home.glob("gen-*") if path.name[4:].isdecimal()]
-        older = sorted(number for number in numbers if number < state.generation)
+        older = [number for number in generation_numbers(home) if number < state.generation]
         kept = {state.generation, *(older[-1:] if previous else ())}
         needed[home] = {generation_folder(home, number) for number in kept}
     for home in sorted((folder / VECTORS).glob("*")):
@@ -103,14 +101,9 @@ def _drop_history(writer: StoreWriter) -> int:
 
 def _without_dead(writer: StoreWriter, state: Collection) -> Collection:
     """Publish a collection anew where what is published holds vectors of chunks that are no longer live."""
-    if state.generation and state.published_count != _published_alive(writer.connection, state):
+    if state.generation and state.published_count != published_alive(writer.connection, state):
         return publish(writer, state.name, again=True)
     return state
-
-
-def _published_alive(connection: Connection, state: Collection) -> int:
-    waiting = queries.count_live_vectors(connection, state.name, state.published_last)
-    return queries.count_live_vectors(connection, state.name) - waiting
 
 
 def _compact(writer: StoreWriter) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 
 from indexer.doctor.findings import FIX, Finding, Patient, few
 from indexer.errors import StoreError, VectorsDamaged
-from indexer.publishing import is_due, kind_of_index, publish, vectors_home
+from indexer.publishing import is_due, kind_of_index, publish, published_alive, vectors_home
 from indexer.store import queries
 from indexer.store.database import connect
 from indexer.store.lock import writer_lock
@@ -45,8 +45,7 @@ class PublishedIsSound:
                 f"Generation {state.generation} of {state.name!r} holds {index.count:,} vectors up to the id "
                 f"{index.last_id}, and the store knows of {state.published_count:,} up to {state.published_last}."
             )
-        waiting = queries.count_live_vectors(patient.connection, state.name, state.published_last)
-        alive = queries.count_live_vectors(patient.connection, state.name) - waiting
+        alive = published_alive(patient.connection, state)
         if alive > index.count or (state.revision == state.published_revision and alive != index.count):
             raise VectorsDamaged(
                 f"Generation {state.generation} of {state.name!r} holds {index.count:,} vectors for {alive:,} chunks."

@@ -119,6 +119,11 @@ def generation_folder(home: Path, generation: int) -> Path:
     return home / f"gen-{generation}"
 
 
+def generation_numbers(home: Path) -> list[int]:
+    """Return the numbers of the finished generations in a folder, in their order; damaged ones do not count."""
+    return sorted(int(path.name[4:]) for path in home.glob("gen-*") if path.name[4:].isdecimal())
+
+
 def next_generation(home: Path, published: int) -> int:
     """Return a number that no generation has had: one that was written but never pointed to counts as used."""
     numbers = [int(path.name.removeprefix("gen-").split(".")[0]) for path in home.glob("gen-*")]
@@ -136,15 +141,14 @@ def quarantine(home: Path, generation: int) -> None:
 
 def drop_unpublished(home: Path, published: int) -> None:
     """Remove what a writer that was killed has left: unfinished generations, and those that nothing points to."""
-    for path in [*home.glob(".gen-*"), *home.glob("gen-*")]:
-        if path.name.startswith(".") or (path.name[4:].isdecimal() and int(path.name[4:]) > published):
-            shutil.rmtree(path, ignore_errors=True)
+    unpublished = [generation_folder(home, number) for number in generation_numbers(home) if number > published]
+    for path in [*home.glob(".gen-*"), *unpublished]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def drop_old_generations(home: Path, published: int) -> None:
     """Remove every generation but the published one and the one before, which a reader may be about to open."""
-    kept = sorted((int(path.name[4:]) for path in home.glob("gen-*") if path.name[4:].isdecimal()), reverse=True)
-    older = [number for number in kept if number < published][1:]
+    older = [number for number in generation_numbers(home) if number < published][:-1]
     failpoint("drop.begun")
     for number in older:
         shutil.rmtree(generation_folder(home, number), ignore_errors=True)
