@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -54,11 +55,16 @@ class Fingerprint:
         """Return the fingerprint as JSON."""
         return json.dumps({**self.__dict__, "probes": base64.b64encode(self.probes).decode()}, ensure_ascii=False)
 
-    @classmethod
-    def from_json(cls, text: str) -> Fingerprint:
-        """Read what `to_json` wrote."""
-        fields = json.loads(text)
-        return cls(**{**fields, "probes": base64.b64decode(fields["probes"])})
+    @staticmethod
+    def from_json(text: str) -> Fingerprint:
+        """Read what `to_json` wrote. Each search looks at it twice, and it hardly ever changes: it is parsed once."""
+        return _parsed(text)
 
     def _probe_vectors(self) -> Vectors:
         return np.frombuffer(self.probes, dtype=np.float32).reshape(len(PROBE_TEXTS), self.dimension)
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Fingerprint:
+    fields = json.loads(text)
+    return Fingerprint(**{**fields, "probes": base64.b64decode(fields["probes"])})
