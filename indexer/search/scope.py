@@ -26,7 +26,8 @@ HELD = (
     f"v.key = (SELECT w.key FROM versions w WHERE w.document = d.key AND {BEGAN} <= ?"
     f" ORDER BY {BEGAN} DESC, w.key DESC LIMIT 1)"
 )
-"""On a day a document is in the last of its versions that had begun; one that had none is not there."""
+"""On a day a document is in the last of its versions that had begun, by its effective date or else the date on which it
+was indexed; one that had none is not there, nor one that has been deleted since, for it is gone."""
 
 
 @dataclass(frozen=True)

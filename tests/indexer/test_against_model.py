@@ -36,6 +36,7 @@ from indexer.ingest import ingest
 from indexer.publishing import publish, vectors_home
 from indexer.rebuilding import rebuild
 from indexer.restoring import restore
+from indexer.search.scope import Scope
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import connect
@@ -174,7 +175,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(day=DAYS)
     def what_held_on_a_day_is_known(self, day: date) -> None:
         with closing(connect(self.store)) as connection:
-            ids = queries.chunk_ids_as_of(connection, "default", day)
+            ids = Scope("default", as_of=day).ids(connection)
             found = {row.document_id for row in queries.passages(connection, ids, "default", live=False).values()}
             for id_, states in self.documents.items():
                 held = [state for state in states if _first_day(state) <= day]

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from corpus.schema import Document
 from indexer.index import Index
 from indexer.ingest import ingest
+from indexer.search.scope import Scope
 from indexer.store import queries
 from indexer.store.database import connect
 from indexer.store.records import FileStamp, NewVersion
@@ -36,7 +37,7 @@ def writer(store):
 
 
 def texts_as_of(writer, day: str) -> list[str]:
-    ids = queries.chunk_ids_as_of(writer.connection, "default", date.fromisoformat(day))
+    ids = Scope("default", as_of=date.fromisoformat(day)).ids(writer.connection)
     rows = queries.passages(writer.connection, ids, "default", live=False)
     return [rows[id_].text for id_ in ids]
 

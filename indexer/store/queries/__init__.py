@@ -1,7 +1,6 @@
 """Everything that is read from the store, as functions of a connection; a file for each noun."""
 
 from indexer.store.queries.of_chunks import (
-    chunk_ids_as_of,
     chunk_ids_of,
     chunks_of_version,
     count_live_chunks,
@@ -48,7 +47,6 @@ from indexer.store.queries.of_versions import (
 )
 
 __all__ = [
-    "chunk_ids_as_of",
     "chunk_ids_of",
     "chunk_texts_after",
     "chunks_of_version",

@@ -17,16 +17,6 @@ PASSAGE_COLUMNS = f"{CHUNK_COLUMNS}, document_id, title, source, version, author
 DATE_OF_VERSION = "coalesce(v.effective, substr(v.indexed, 1, 10))"
 """The day from which a version holds: the one it names, else the one on which it was indexed."""
 
-VERSIONS_AS_OF = f"""
-    SELECT key FROM (
-        SELECT v.key, max({DATE_OF_VERSION} || printf('%020d', v.key))
-        FROM documents d JOIN versions v ON v.document = d.key
-        WHERE d.collection = ? AND {DATE_OF_VERSION} <= ? GROUP BY d.key
-    )
-"""
-"""The versions that held on a day, one for each document. A bare column beside max() is that of the greatest row, here
-the latest day and of one day the version that came last."""
-
 
 def passages(
     connection: sqlite3.Connection, ids: Iterable[int], collection: str | None = None, *, live: bool = True
@@ -54,19 +44,6 @@ def chunk_ids_of(connection: sqlite3.Connection, collection: str, document_ids: 
         )
         ids.extend(row[0] for row in rows)
     return sorted(ids)
-
-
-def chunk_ids_as_of(connection: sqlite3.Connection, collection: str, day: date) -> list[int]:
-    """Return the ids of the chunks of the versions that held on a day, in their order.
-
-    Of each document that is the version with the latest date that is not after the day: its effective date, or the
-    date it was indexed where it names none. A document whose versions are all later is not there; one that has been
-    deleted since is not there either, for it is gone.
-    """
-    rows = connection.execute(
-        f"SELECT id FROM chunks WHERE version IN ({VERSIONS_AS_OF}) ORDER BY id", (collection, day.isoformat())
-    )
-    return [row[0] for row in rows]
 
 
 def count_live_chunks(connection: sqlite3.Connection, collection: str) -> int:

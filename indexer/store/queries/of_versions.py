@@ -30,7 +30,7 @@ def versions(connection: sqlite3.Connection, collection: str, document_id: str) 
 
 
 def version_as_of(connection: sqlite3.Connection, collection: str, document_id: str, day: date) -> int | None:
-    """Return the key of the version that held on a day (see `chunk_ids_as_of`), or None where none did yet."""
+    """Return the key of the version that held on a day (see `indexer.search.scope`), or None where none did yet."""
     row = connection.execute(
         "SELECT v.key FROM documents d JOIN versions v ON v.document = d.key"
         f" WHERE d.collection = ? AND d.id = ? AND {DATE_OF_VERSION} <= ? ORDER BY {DATE_OF_VERSION} DESC, v.key DESC",
