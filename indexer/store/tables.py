@@ -5,6 +5,16 @@ so replacing or deleting a document takes effect with the transaction that does 
 """
 
 LEXICAL_TABLE = 'CREATE VIRTUAL TABLE lexical USING fts5 (terms, tokenize = "unicode61 remove_diacritics 2")'
+CHUNK_FIELDS = """start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    context TEXT NOT NULL,
+    heading_path TEXT NOT NULL,
+    page INTEGER,
+    text_hash BLOB NOT NULL"""
+"""What is kept of a chunk, stored or staged."""
+
 TABLES = f"""
 CREATE TABLE collections (
     name TEXT PRIMARY KEY,
@@ -69,14 +79,7 @@ CREATE TABLE files (
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     version INTEGER NOT NULL REFERENCES versions (key) ON DELETE CASCADE,
-    start INTEGER NOT NULL,
-    "end" INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    context TEXT NOT NULL,
-    heading_path TEXT NOT NULL,
-    page INTEGER,
-    text_hash BLOB NOT NULL
+    {CHUNK_FIELDS}
 ) STRICT;
 CREATE INDEX chunks_version ON chunks (version);
 CREATE INDEX chunks_text_hash ON chunks (text_hash);
@@ -104,14 +107,7 @@ CREATE TABLE staged_versions (
 CREATE TABLE staged_chunks (
     key INTEGER PRIMARY KEY,
     version INTEGER NOT NULL REFERENCES staged_versions (version) ON DELETE CASCADE,
-    start INTEGER NOT NULL,
-    "end" INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    context TEXT NOT NULL,
-    heading_path TEXT NOT NULL,
-    page INTEGER,
-    text_hash BLOB NOT NULL,
+    {CHUNK_FIELDS},
     vector BLOB NOT NULL
 ) STRICT;
 CREATE INDEX staged_chunks_version ON staged_chunks (version);

@@ -87,3 +87,11 @@ def index(store: Path, settings: IndexerSettings) -> Iterator[Index]:
 def sentence(random_: random.Random) -> str:
     """Return some invented words."""
     return " ".join("".join(random_.choices(string.ascii_lowercase, k=4)) for _ in range(5)) + "."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return an empty folder for documents."""
+    made = tmp_path / "documents"
+    made.mkdir()
+    return made

@@ -22,13 +22,6 @@ from tests.indexer.conftest import make_tiny_embedder
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "documents"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
 def run(store, settings):
     """Return a function that ingests and returns the summary with all outcomes."""
 

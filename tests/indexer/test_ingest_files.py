@@ -28,13 +28,6 @@ WORDS = "the ferry crosses the sound at nine and at noon, and costs four shells 
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "documents"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
 def run(store, settings, folder):
     """Return a function that ingests the folder, or what is given, and returns the summary and the records."""
 

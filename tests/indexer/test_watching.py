@@ -57,13 +57,6 @@ def _pass_on(stream, lines: queue.Queue[str]) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "documents"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
 def watching(folder, store, tiny_path) -> Iterator[Watching]:
     (folder / "first.md").write_text("the first text")
     running = Watching(folder, store, tiny_path)
