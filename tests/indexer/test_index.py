@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from indexer.search.options import SearchOptions
 from indexer.store.lock import writer_lock
 from indexer.store.writer import open_writer
 from indexer.vectors import INDEX, generation_folder
+from tests.indexer.asking import asking
 from tests.indexer.conftest import make_tiny_embedder
 from tests.indexer.test_vectors import DAMAGES
 
@@ -210,26 +210,14 @@ def test_the_embedder_is_named_without_loading_it(index, add, tiny_path):
 def test_every_hit_is_whole_while_one_thread_adds_and_eight_ask(index, add, store):
     add(seed="text seed")
     index.warm_up()
-    stop = threading.Event()
-    problems: list[object] = []
 
-    def ask() -> None:
-        while not stop.is_set():
-            try:
-                for hit in index.search("default", "text of number 7", 5).hits:
-                    if not hit.text.startswith("text") or hit.document_id not in hit.text:
-                        problems.append(hit)
-            except Exception as error:
-                problems.append(error)
+    def wrong() -> list[object]:
+        hits = index.search("default", "text of number 7", 5).hits
+        return [hit for hit in hits if not hit.text.startswith("text") or hit.document_id not in hit.text]
 
-    askers = [threading.Thread(target=ask) for _ in range(8)]
-    for asker in askers:
-        asker.start()
-    for round_ in range(10):
-        add(**{f"n{number}": f"text of n{number} in round {round_}" for number in range(round_, round_ + 12)})
-    stop.set()
-    for asker in askers:
-        asker.join()
+    with asking(wrong, 8) as problems:
+        for round_ in range(10):
+            add(**{f"n{number}": f"text of n{number} in round {round_}" for number in range(round_, round_ + 12)})
     assert problems == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 
 import pytest
 
@@ -15,6 +14,7 @@ from indexer.search.options import SearchOptions
 from indexer.store.live import LiveVectors
 from indexer.store.writer import open_writer
 from indexer.vectors import INDEX, generation_folder, read_manifest
+from tests.indexer.asking import asking
 from tests.indexer.conftest import TINY_DIMENSION
 
 
@@ -79,26 +79,15 @@ def test_an_emptied_index_is_made_again_and_never_served_empty(add, store, setti
 def test_eight_readers_see_whole_passages_while_generations_come_and_go(index, add, store, settings, tmp_path):
     add(**{f"d{number}": f"MARKER {number}" for number in range(30)})
     index.warm_up()
-    stop, faults = threading.Event(), []
 
-    def ask() -> None:
-        while not stop.is_set():
-            try:
-                hits = index.search("default", "MARKER 7", 5).hits
-                if len(hits) != 5 or not all("MARKER" in hit.text for hit in hits):
-                    faults.append(hits)
-            except Exception as error:
-                faults.append(error)
+    def wrong() -> list[object]:
+        hits = index.search("default", "MARKER 7", 5).hits
+        return [] if len(hits) == 5 and all("MARKER" in hit.text for hit in hits) else [hits]
 
-    readers = [threading.Thread(target=ask) for _ in range(8)]
-    for reader in readers:
-        reader.start()
-    for round_ in range(6):
-        add(**{f"e{round_}-{number}": f"MARKER {round_} {number}" for number in range(10)})
-        delete(store, "default", [f"d{round_}"], settings)
-    stop.set()
-    for reader in readers:
-        reader.join()
+    with asking(wrong, 8) as faults:
+        for round_ in range(6):
+            add(**{f"e{round_}-{number}": f"MARKER {round_} {number}" for number in range(10)})
+            delete(store, "default", [f"d{round_}"], settings)
     assert faults == []
     assert len(found(index, "MARKER", 200)) == 30 + 60 - 6
 

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from indexer.rebuilding import rebuild
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import connect
+from tests.indexer.asking import asking
 from tests.indexer.conftest import make_tiny_embedder
 
 ROOT = Path(__file__).parents[2]
@@ -142,28 +142,16 @@ def test_eight_askers_never_meet_vectors_of_two_models(
 ):
     monkeypatch.setenv("OPENBOOK_EXACT_VECTORS", exact_vectors)
     rebuild(filled, "default", embed_only=True, settings=settings)
-    problems: list[object] = []
-    stop = threading.Event()
     with closing(Index.open(filled, settings=settings)) as index:
         text = index.document("default", "past.md").text
 
-        def ask() -> None:
-            while not stop.is_set():
-                try:
-                    hit = index.search("default", text, 1).hits[0]
-                    if hit.text != text or abs(hit.score - 1) > 1e-4:
-                        problems.append(hit)
-                except Exception as error:
-                    problems.append(error)
+        def wrong() -> list[object]:
+            hit = index.search("default", text, 1).hits[0]
+            return [hit] if hit.text != text or abs(hit.score - 1) > 1e-4 else []
 
-        askers = [threading.Thread(target=ask) for _ in range(8)]
-        for asker in askers:
-            asker.start()
-        for path in (other_path, tiny_path):
-            rebuild(filled, "default", embed_only=True, embedder=str(path), settings=settings)
-        stop.set()
-        for asker in askers:
-            asker.join()
+        with asking(wrong, 8) as problems:
+            for path in (other_path, tiny_path):
+                rebuild(filled, "default", embed_only=True, embedder=str(path), settings=settings)
     assert problems == []
 
 

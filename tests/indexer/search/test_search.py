@@ -13,6 +13,7 @@ from indexer.index import Index
 from indexer.search import RETRIEVERS
 from indexer.search.currency import all_superseding
 from indexer.search.options import SearchOptions
+from tests.indexer.asking import asking
 from tests.indexer.search.conftest import found
 
 EVERY_RETRIEVER = pytest.mark.parametrize("retriever", RETRIEVERS)
@@ -166,27 +167,15 @@ def test_twenty_searches_are_under_way_at_once(index, add, monkeypatch):
 def test_every_hit_is_whole_while_documents_come_and_go(store, settings, add, retriever):
     add(seed="text seed")
     index = Index.open(store, settings=settings)
-    stop = threading.Event()
-    problems: list[object] = []
+    options = SearchOptions(retriever=retriever)
 
-    def ask() -> None:
-        options = SearchOptions(retriever=retriever)
-        while not stop.is_set():
-            try:
-                for hit in index.search("default", "text of number 7", 5, options).hits:
-                    if not hit.text.startswith("text") or hit.document_id not in hit.text:
-                        problems.append(hit)
-            except Exception as error:
-                problems.append(error)
+    def wrong() -> list[object]:
+        hits = index.search("default", "text of number 7", 5, options).hits
+        return [hit for hit in hits if not hit.text.startswith("text") or hit.document_id not in hit.text]
 
-    askers = [threading.Thread(target=ask) for _ in range(4)]
-    for asker in askers:
-        asker.start()
-    for round_ in range(4):
-        add(**{f"n{number}": f"text of n{number} in round {round_}" for number in range(round_, round_ + 12)})
-        delete(store, "default", [f"n{round_}"], settings)
-    stop.set()
-    for asker in askers:
-        asker.join()
+    with asking(wrong, 4) as problems:
+        for round_ in range(4):
+            add(**{f"n{number}": f"text of n{number} in round {round_}" for number in range(round_, round_ + 12)})
+            delete(store, "default", [f"n{round_}"], settings)
     index.close()
     assert problems == []
