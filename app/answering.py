@@ -22,7 +22,9 @@ from app.events import Event, Token, Trimmer
 from app.flow.admission import Admission
 from app.flow.deadline import deadline
 from app.prompting.assemble import Assembler, find_prompt
-from app.schemas import Answer, AnswerRequest, Passage, Prompt
+from app.schemas.answer import Answer, AnswerRequest
+from app.schemas.passage import Passage
+from app.schemas.prompt import Prompt
 from app.telemetry import Telemetry
 from indexer.search.hits import Hit
 from indexer.search.options import SearchOptions

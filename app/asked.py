@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from app.citations import cite
 from app.engine import Generation
 from app.events import Retrieval
-from app.schemas import Answer, AnswerRequest, NothingFound, Passage, Prompt, Timing
+from app.schemas.answer import Answer, AnswerRequest, NothingFound, Timing
+from app.schemas.passage import Passage
+from app.schemas.prompt import Prompt
 
 
 @dataclass(frozen=True)

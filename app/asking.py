@@ -10,7 +10,9 @@ import httpx
 from pydantic import ValidationError
 
 from app.errors import EngineUnreachable, ServerUnreachable
-from app.schemas import Answer, Citation, Passage, Problem
+from app.schemas.answer import Answer
+from app.schemas.passage import Citation, Passage
+from app.schemas.problem import Problem
 from corpus.api_key import authorization
 from corpus.errors import UsageError
 

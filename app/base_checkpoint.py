@@ -22,7 +22,7 @@ from filelock import FileLock
 
 import terminal
 from app.errors import ModelNotFound
-from app.schemas import CheckpointCard
+from app.schemas.checkpoint import CheckpointCard
 from corpus.digests import file_sha256
 from corpus.errors import OpenbookError
 from corpus.home import checkpoints_home, logs_home

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 import terminal
 from app.errors import CheckpointDamaged, ModelNotFound
-from app.schemas import CheckpointCard
+from app.schemas.checkpoint import CheckpointCard
 
 HUGGING_FACE_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from app.schemas import Citation, Passage
+from app.schemas.passage import Citation, Passage
 
 MARKER = re.compile(r"[\[【](\d{1,3})[\]】]")
 WORD = re.compile(r"\w+")

@@ -16,7 +16,9 @@ import aiohttp
 
 from app.engine_stream import Gathering, data_of, ended_early
 from app.errors import EngineRefused, EngineUnreachable, PromptTooLong
-from app.schemas import Decoding, Message, Usage
+from app.schemas.answer import Usage
+from app.schemas.arm import Decoding
+from app.schemas.prompt import Message
 
 CONNECT_SECONDS = 5.0
 IDLE_SECONDS = 4.0

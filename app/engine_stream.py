@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from app.errors import EngineRefused, EngineUnreachable
-from app.schemas import Usage
+from app.schemas.answer import Usage
 
 DATA = b"data:"
 DONE = b"[DONE]"

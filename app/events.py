@@ -5,7 +5,11 @@ Whole and streamed answers come from one place, so that the tokens put together 
 
 from __future__ import annotations
 
-from app.schemas import Answer, Citation, NothingFound, Passage, Problem, RetrieverName, Schema
+from app.schemas.answer import Answer, NothingFound
+from app.schemas.arm import RetrieverName
+from app.schemas.passage import Citation, Passage
+from app.schemas.problem import Problem
+from app.schemas.schema import Schema
 
 
 class Retrieval(Schema):

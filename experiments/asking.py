@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import httpx
 from pydantic import ValidationError
 
-from app.schemas import Answer, AnswerRequest
+from app.schemas.answer import Answer, AnswerRequest
 from corpus.api_key import authorization
 from experiments.client import LOOPBACK, TIMEOUT_SECONDS, problem_of
 from experiments.errors import ServerFailed

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.schemas import AnswerRequest, RetrieverName
+from app.schemas.answer import AnswerRequest
+from app.schemas.arm import RetrieverName
 from corpus.schema import Question
 from experiments.answer_log import Pair
 from experiments.asking import Ask

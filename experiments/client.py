@@ -10,7 +10,11 @@ from urllib.parse import quote
 import httpx
 from pydantic import ValidationError
 
-from app.schemas import AnswerRequest, DocumentDetail, DocumentPage, DocumentView, Problem, Prompt, Readiness
+from app.schemas.answer import AnswerRequest
+from app.schemas.document import DocumentDetail, DocumentPage, DocumentView
+from app.schemas.health import Readiness
+from app.schemas.problem import Problem
+from app.schemas.prompt import Prompt
 from corpus.api_key import VARIABLE, authorization
 from experiments.errors import RequestRefused, ServerFailed
 

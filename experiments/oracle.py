@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from app.schemas import ChunkView
+from app.schemas.document import ChunkView
 from corpus.schema import Question
 from experiments.client import Client
 from experiments.metrics.contains_answer import contains

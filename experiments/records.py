@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from app.schemas import Answer, Schema
+from app.schemas.answer import Answer
+from app.schemas.schema import Schema
 
 QuestionSet = Literal["test", "panel", "again"]
 """`test`: the corpus's test questions. `panel`: general knowledge, asked without passages. `again`: some of the test

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.schemas import Schema
+from app.schemas.schema import Schema
 
 VerdictWord = Literal["better", "worse", "equivalent", "underpowered"]
 """About `a` against `b`. `better` and `worse`: the interval excludes 0, and `p_adjusted`, where there is one, is below

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 
-from app.schemas import CheckpointCard
+from app.schemas.checkpoint import CheckpointCard
 from corpus.schema import documents_hash
 from experiments.answer_log import AnswerLog
 from experiments.asking import Ask, ask_all

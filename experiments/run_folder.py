@@ -21,7 +21,8 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field, ValidationError
 
-from app.schemas import CheckpointCard, Schema
+from app.schemas.checkpoint import CheckpointCard
+from app.schemas.schema import Schema
 from corpus.schema import Corpus, Document, Question
 from experiments.errors import RunDamaged, RunLocked
 from experiments.spec import Spec

@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.schemas import ArmOptions, Decoding, RetrieverName, Schema
+from app.schemas.arm import ArmOptions, Decoding, RetrieverName
+from app.schemas.schema import Schema
 from corpus.loading import LOADERS
 from experiments.finetune.job import TrainingSettings
 from experiments.finetune.recipes import RECIPES
@@ -118,7 +119,7 @@ class Arm(Schema):
     """One way of answering."""
 
     retriever: Literal["none", "dense", "lexical", "hybrid", "oracle"]
-    """`oracle`: exactly the passage that holds the answer, chosen by the harness. For the others see `app.schemas`."""
+    """`oracle`: exactly the passage that holds the answer, chosen by the harness. For the others see `app.schemas.arm`."""
     top_k: int = Field(default=3, ge=1, le=50)
     corpus: CorpusName = "main"
     """Whose passages are searched."""

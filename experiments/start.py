@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.schemas import CheckpointCard, Message
+from app.schemas.checkpoint import CheckpointCard
+from app.schemas.prompt import Message
 from corpus.errors import UsageError
 from experiments.commands import Commands, OpenbookCommands
 from experiments.corpora import Corpora, load_corpora

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.schemas import Answer
+from app.schemas.answer import Answer
 from experiments.compare import compare
 from experiments.cost import arm_cost, cost_summary
 from experiments.gates import GATES

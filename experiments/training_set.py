@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from app.schemas import AnswerRequest, Message
+from app.schemas.answer import AnswerRequest
+from app.schemas.prompt import Message
 from corpus.home import checkpoints_home
 from corpus.schema import Corpus
 from experiments.client import Client

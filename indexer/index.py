@@ -15,14 +15,14 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
-from indexer.embedders import Embedders
+from indexer.embedding.embedders import Embedders
 from indexer.errors import PassageNotFound
 from indexer.not_found import collection_not_found, document_not_found, version_not_found
-from indexer.reranking import Rerankers
 from indexer.search.asked import Asked
 from indexer.search.hits import Hit, SearchResult, hit
 from indexer.search.options import SearchOptions
 from indexer.search.pipeline import Pipeline
+from indexer.search.reranking import Rerankers
 from indexer.search.scope import Scope, open_scope
 from indexer.settings import IndexerSettings
 from indexer.snapshot import CollectionRebuilt, Snapshot, load

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpus.errors import OpenbookError
+from indexer.embedding.fingerprint import Fingerprint, Vectors
 from indexer.errors import CollectionNotFound, VectorsDamaged
-from indexer.fingerprint import Fingerprint, Vectors
 from indexer.publishing import publish, vectors_home
 from indexer.store import queries
 from indexer.store.database import snapshot

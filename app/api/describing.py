@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from app.api.authentication import OPEN, scope_needed
 from app.api.openai_errors import document_openai, speaks_openai
 from app.api.problems import document
-from app.schemas import Problem
+from app.schemas.problem import Problem
 
 BEARER = {
     "type": "http",

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from app.api.disconnects import while_connected
 from app.api.problems import internal_error, problem_of
 from app.errors import ClientGone
-from app.schemas import Problem
+from app.schemas.problem import Problem
 from corpus.errors import OpenbookError
 
 log = logging.getLogger(__name__)

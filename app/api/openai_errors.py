@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from app.schemas import Problem
+from app.schemas.problem import Problem
 
 PATHS = ("/v1/chat/completions", "/v1/models")
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}

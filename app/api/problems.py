@@ -19,7 +19,7 @@ from starlette.types import Scope
 import terminal
 from app.api.openai_errors import body_of, speaks_openai, status_of
 from app.errors import AppError
-from app.schemas import Problem
+from app.schemas.problem import Problem
 from corpus.errors import OpenbookError
 from indexer.errors import EmbedderError, NotFound, SearchRefused, StoreError
 

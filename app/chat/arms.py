@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import terminal
 from app.errors import ModelNotServed
-from app.schemas import RetrieverName
+from app.schemas.arm import RetrieverName
 
 RETRIEVERS: dict[str, RetrieverName] = {
     "rag": "dense",

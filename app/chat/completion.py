@@ -11,7 +11,7 @@ from typing import Any
 from app.chat.arms import Arm
 from app.chat.request import ChatRequest
 from app.events import Event, Retrieval, Token
-from app.schemas import Answer, AnswerRequest
+from app.schemas.answer import Answer, AnswerRequest
 
 DONE = b"data: [DONE]\n\n"
 OUTSIDE = {"id", "question", "answer", "finish_reason", "usage", "messages"}

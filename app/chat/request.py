@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from app.schemas import MAX_HISTORY, MAX_TEXT, Schema
+from app.schemas.prompt import MAX_HISTORY, MAX_TEXT
+from app.schemas.schema import Schema
 
 
 def _only(*values: JsonValue) -> AfterValidator:

@@ -14,7 +14,8 @@ from typing import ClassVar, Protocol
 from app.prompting.closed_book import ClosedBook
 from app.prompting.passages import Passages
 from app.prompting.worked_examples import BestFirst, BestLast
-from app.schemas import Message, Passage
+from app.schemas.passage import Passage
+from app.schemas.prompt import Message
 
 
 class PromptTemplate(Protocol):

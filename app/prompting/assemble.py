@@ -10,7 +10,8 @@ from app.errors import PromptNotFound, PromptTooLong
 from app.prompting import PROMPTS, PromptTemplate
 from app.prompting.conversation import Conversation
 from app.prompting.tokens import TokenCounter
-from app.schemas import Message, Passage, Prompt
+from app.schemas.passage import Passage
+from app.schemas.prompt import Message, Prompt
 
 
 def find_prompt(name: str) -> PromptTemplate:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from app.schemas import Message, Passage
+from app.schemas.passage import Passage
+from app.schemas.prompt import Message
 
 SYSTEM = "Answer the question with a short phrase."
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from app.schemas import Message
+from app.schemas.prompt import Message
 
 
 class Conversation:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from app.prompting.special_tokens import SpecialTokens
-from app.schemas import Message
+from app.schemas.prompt import Message
 
 TOKENS_PER_MESSAGE = 8
 """An allowance for the role and the control tokens that a chat template puts around a message: ChatML takes 5."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from app.prompting.passages import SYSTEM, show
-from app.schemas import Message, Passage
+from app.schemas.passage import Passage
+from app.schemas.prompt import Message
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from typing import Literal
 import click
 import httpx
 
-from app.schemas import AnswerRequest
+from app.schemas.answer import AnswerRequest
 from corpus.api_key import authorization
 from corpus.loading import load_corpus
 from corpus.schema import Corpus, Question

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from app.schemas import Message, Schema
+from app.schemas.prompt import Message
+from app.schemas.schema import Schema
 from experiments.finetune.errors import JobError
 
 TRAINER = 1

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from app.schemas import CheckpointCard
+from app.schemas.checkpoint import CheckpointCard
 from experiments.finetune.errors import JobError
 
 

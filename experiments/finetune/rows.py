@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from app.schemas import Message
+from app.schemas.prompt import Message
 from experiments.finetune.errors import JobError
 from experiments.finetune.job import TrainingRow, describe
 

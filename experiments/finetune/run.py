@@ -13,7 +13,7 @@ import torch
 import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from app.schemas import CheckpointCard
+from app.schemas.checkpoint import CheckpointCard
 from experiments.finetune.encoding import EncodedRow, encode
 from experiments.finetune.errors import JobError
 from experiments.finetune.job import TrainingJob

@@ -6,7 +6,7 @@ in "17" but is in "7 crowns". It forgives a chatty model what exact match does n
 
 from __future__ import annotations
 
-from app.schemas import Answer
+from app.schemas.answer import Answer
 from corpus.schema import Question
 from experiments.metrics.metric import Metric
 from experiments.metrics.normalisation import best_over_answers

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from app.schemas import Answer
+from app.schemas.answer import Answer
 from corpus.schema import Question
 from experiments.metrics.metric import Metric
 from experiments.metrics.normalisation import best_over_answers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.schemas import Answer
+from app.schemas.answer import Answer
 from corpus.schema import Question
 
 

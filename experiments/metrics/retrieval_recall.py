@@ -6,7 +6,7 @@ evidence nobody named.
 
 from __future__ import annotations
 
-from app.schemas import Answer
+from app.schemas.answer import Answer
 from corpus.schema import Question
 from experiments.metrics.metric import Metric
 

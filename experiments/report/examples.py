@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from app.schemas import Passage
+from app.schemas.passage import Passage
 from corpus.schema import Question
 from experiments.records import AnswerRecord, QuestionSet
 from experiments.report.arms import Arm

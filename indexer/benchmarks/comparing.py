@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from indexer.benchmarks.embedded import Embedded
-from indexer.fingerprint import Vectors
+from indexer.embedding.fingerprint import Vectors
 from indexer.vectors import build_from
 from indexer.vectors.index import LEAST_CANDIDATES, Ids
 from indexer.vectors.probing import Neighbours

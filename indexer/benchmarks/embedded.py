@@ -10,7 +10,7 @@ import numpy as np
 from corpus.world.generate import SEED, iter_documents, iter_questions
 from indexer.benchmarks.mixture import Mixture
 from indexer.embedding import Embedder
-from indexer.fingerprint import Fingerprint, Vectors
+from indexer.embedding.fingerprint import Fingerprint, Vectors
 from indexer.settings import PACKAGED_EMBEDDER
 from terminal import Progress
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from corpus.schema import Document
 from indexer.benchmarks.embedded import Embedded
-from indexer.fingerprint import Vectors
+from indexer.embedding.fingerprint import Vectors
 from indexer.publishing import publish
 from indexer.store.records import NewChunk, NewVersion
 from indexer.store.writer import open_writer

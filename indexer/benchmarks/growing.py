@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.benchmarks.ingesting import COLLECTION
-from indexer.embedders import Embedders
 from indexer.embedding.bare import save_shallow
-from indexer.following import Watcher
-from indexer.ingest import ingest
+from indexer.embedding.embedders import Embedders
+from indexer.ingesting.following import Watcher
+from indexer.ingesting.ingest import ingest
 from indexer.settings import IndexerSettings
 from terminal import Progress
 
@@ -134,7 +134,7 @@ def _command(home: Path) -> float:
 def _load(home: Path) -> float:
     program = (
         "import json, sys, time\n"
-        "from indexer.embedders import Embedders\nfrom indexer.settings import IndexerSettings\n"
+        "from indexer.embedding.embedders import Embedders\nfrom indexer.settings import IndexerSettings\n"
         "started = time.perf_counter()\nEmbedders(sys.argv[1], IndexerSettings()).load(None).fingerprint()\n"
         "print(json.dumps(time.perf_counter() - started))"
     )

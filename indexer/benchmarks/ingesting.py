@@ -19,11 +19,11 @@ from itertools import islice
 from pathlib import Path
 
 from corpus.world.generate import SEED, iter_documents
-from indexer.embedders import Embedders
 from indexer.embedding import Embedder
 from indexer.embedding.bare import Bare, Time
+from indexer.embedding.embedders import Embedders
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.ingest import ingest
 from indexer.settings import IndexerSettings
 from terminal import Progress
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from indexer.fingerprint import Vectors
+from indexer.embedding.fingerprint import Vectors
 
 NEIGHBOURS = 8
 ROWS = 2048

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from indexer.benchmarks.filled_store import COLLECTION
-from indexer.embedders import Embedders
-from indexer.fingerprint import Vectors
+from indexer.embedding.embedders import Embedders
+from indexer.embedding.fingerprint import Vectors
 from indexer.index import Index
 from indexer.settings import IndexerSettings
 from indexer.store.database import Connections

@@ -21,7 +21,7 @@ from indexer.benchmarks.comparing import Likeness, likeness
 from indexer.benchmarks.embedded import Embedded, embed_world
 from indexer.benchmarks.filled_store import COLLECTION, fill
 from indexer.benchmarks.opened import Opened, open_and_search, time_exact
-from indexer.fingerprint import Vectors
+from indexer.embedding.fingerprint import Vectors
 from indexer.publishing import vectors_home
 from indexer.store import queries
 from indexer.store.database import Connections

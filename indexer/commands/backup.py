@@ -21,7 +21,7 @@ def backup(target: Path, *, store: Path | None, as_json: bool) -> None:
 
     Servers and a running ingest go on meanwhile; the copy holds one state of the store, that of a commit.
     """
-    from indexer.backup import backup as run
+    from indexer.maintenance.backup import backup as run
 
     description = run(store or store_home(), target)
     if as_json:
@@ -40,7 +40,7 @@ def restore(source: Path, *, store: Path | None, as_json: bool) -> None:
     A server goes on meanwhile, and answers from the backup as soon as this has ended. Where the present store is too
     damaged to be opened it is moved aside as it is; a server that has it open must then be started again.
     """
-    from indexer.restoring import restore as run
+    from indexer.maintenance.restoring import restore as run
 
     restored = run(store or store_home(), source)
     if as_json:

@@ -98,7 +98,7 @@ def show_document(
 @common_options
 def delete_documents(document_ids: tuple[str, ...], *, collection: str, store: Path | None, as_json: bool) -> None:
     """Delete documents with all their versions. All of them, or none where one does not exist."""
-    from indexer.deletion import delete
+    from indexer.ingesting.deletion import delete
 
     state = delete(store or store_home(), collection, document_ids)
     if as_json:

@@ -17,7 +17,7 @@ from indexer.commands.common import Command, common_options, plural, print_json
 from terminal import Progress, duration, note
 
 if TYPE_CHECKING:
-    from indexer.outcomes import FileRecord, Summary
+    from indexer.ingesting.outcomes import FileRecord, Summary
 
 SHOWN_PROBLEMS = 20
 COUNTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed", "deleted")
@@ -62,8 +62,8 @@ def ingest(paths: Sequence[str], *, collection: str, store: Path | None, as_json
     every line: {"text": ..., "id": ..., "title": ..., "metadata": {...}}. With --json there is a line for each file and
     a summary at the end. Exits with 1 where a document failed; the others are in the index even so.
     """
-    from indexer.following import Watcher
-    from indexer.ingest import ingest as run
+    from indexer.ingesting.following import Watcher
+    from indexer.ingesting.ingest import ingest as run
 
     shown = _Shown(as_json=as_json, lists=given["dry_run"], strict=given["strict"])
     with shown:
@@ -87,11 +87,11 @@ def ingest(paths: Sequence[str], *, collection: str, store: Path | None, as_json
 def sources_from(paths: Sequence[str], given: dict[str, Any]) -> Any:
     """Return the sources that the command line names."""
     from indexer.settings import IndexerSettings
-    from indexer.sources import Sources
+    from indexer.sources.sources import Sources
 
     fetch = None
     if given.get("allow_urls") or IndexerSettings().allow_urls:
-        from indexer.fetching import Fetcher
+        from indexer.sources.fetching import Fetcher
 
         fetch = Fetcher().fetch
     sources = Sources(
@@ -118,7 +118,7 @@ def settings_from(given: dict[str, Any]) -> Any:
 
 def options_from(given: dict[str, Any]) -> Any:
     """Return how the ingest goes about it."""
-    from indexer.options import IngestOptions, Provenance
+    from indexer.ingesting.options import IngestOptions, Provenance
 
     effective: datetime | None = given["effective"]
     provenance = Provenance(

@@ -34,7 +34,7 @@ def rebuild(
     What is served goes on being served until all is ready, and is then replaced at once. After an interruption the
     same command goes on where it was. With another embedder this is how a collection changes to it.
     """
-    from indexer.rebuilding import rebuild as run
+    from indexer.maintenance.rebuilding import rebuild as run
     from indexer.settings import IndexerSettings
 
     given: dict[str, Any] = {"chunk_tokens": chunk_tokens, "chunk_overlap": chunk_overlap}

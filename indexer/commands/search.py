@@ -146,7 +146,7 @@ def _min_score(value: str | None) -> float | Literal["calibrated"] | None:
 
 
 def _calibrate(index: Any, collection: str, *, as_json: bool) -> None:
-    from indexer.calibrating import calibrate_collection
+    from indexer.search.calibrating import calibrate_collection
 
     calibration = calibrate_collection(index, collection)
     if as_json:

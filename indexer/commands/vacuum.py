@@ -22,7 +22,7 @@ def vacuum(*, history: bool, store: Path | None, as_json: bool) -> None:
     A deleted document is never found again from the moment it is deleted; this takes it off the disk as well. Copies
     that were made of the store are yours to remove.
     """
-    from indexer.vacuum import vacuum as run
+    from indexer.maintenance.vacuum import vacuum as run
 
     cleared = run(store or store_home(), history=history)
     if as_json:

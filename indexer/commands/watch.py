@@ -18,7 +18,7 @@ from indexer.commands.ingest import line_for, options_from, settings_from, sourc
 from terminal import note
 
 if TYPE_CHECKING:
-    from indexer.outcomes import FileRecord, Summary
+    from indexer.ingesting.outcomes import FileRecord, Summary
 
 
 @click.command()
@@ -37,9 +37,9 @@ def watch(
     store is locked only while a change is written. Ctrl-C ends it with exit code 130, SIGTERM with 0; what was
     committed stays.
     """
-    from indexer.embedders import Embedders
+    from indexer.embedding.embedders import Embedders
+    from indexer.ingesting.watching import Followed, Follower
     from indexer.store.writer import check_collection_name
-    from indexer.watching import Followed, Follower
 
     check_collection_name(collection)
     sources = sources_from(paths, given)

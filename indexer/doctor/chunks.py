@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from indexer.doctor.findings import Finding, Patient, few
-from indexer.fingerprint import PROBE_TEXTS
+from indexer.embedding.fingerprint import PROBE_TEXTS
 from indexer.store.records import Collection
 
 LENGTH_TOLERANCE = 1e-3

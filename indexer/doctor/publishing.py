@@ -9,13 +9,13 @@ from functools import partial
 
 from indexer.doctor.findings import FIX, Finding, Patient, few
 from indexer.errors import StoreError, VectorsDamaged
+from indexer.maintenance.vacuum import unneeded_folders
 from indexer.publishing import is_due, kind_of_index, publish, published_alive, vectors_home
 from indexer.store import queries
 from indexer.store.database import connect
 from indexer.store.lock import writer_lock
 from indexer.store.records import Collection
 from indexer.store.writer import StoreWriter
-from indexer.vacuum import unneeded_folders
 from indexer.vectors import quarantine, read_generation
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from indexer.doctor.findings import Finding, Patient, few
-from indexer.duplicates import NearDuplicates
+from indexer.ingesting.duplicates import NearDuplicates
 from indexer.store import queries
 
 COMPARED_AT_ONCE = 256

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from indexer.fingerprint import Vectors
+from indexer.embedding.fingerprint import Vectors
 
 
 def maximal_marginal_relevance(

@@ -13,8 +13,8 @@ from functools import cache
 
 import numpy as np
 
-from indexer.fingerprint import Vectors
-from indexer.terms import search_terms
+from indexer.embedding.fingerprint import Vectors
+from indexer.search.terms import search_terms
 
 LEAST_COSINE = 0.8
 """Sentences that differ in numbers alone were seen from 0.78 to 0.99, those that differ in a town from 0.57 to 0.70."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from indexer.search.asked import Asked, Ranking
 from indexer.search.scope import TABLES
-from indexer.terms import query_terms
+from indexer.search.terms import query_terms
 
 MOST_TERMS = 64
 """Different words of a question that are looked at."""

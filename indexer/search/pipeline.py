@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from indexer.embedding.fingerprint import Vectors
 from indexer.errors import SearchRefused
-from indexer.fingerprint import Vectors
 from indexer.search import RETRIEVERS, Retriever
 from indexer.search.asked import Asked, Ranking
 from indexer.search.currency import all_superseding, current_first, mark

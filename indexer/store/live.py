@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from indexer.fingerprint import Vectors
+from indexer.embedding.fingerprint import Vectors
 from indexer.store import queries
 from indexer.store.queries.of_vectors import Ids
 

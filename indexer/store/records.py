@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from corpus.schema import Document
-from indexer.fingerprint import Fingerprint
+from indexer.embedding.fingerprint import Fingerprint
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from corpus.errors import UsageError
+from indexer.embedding.fingerprint import Fingerprint
 from indexer.failpoints import failpoint
-from indexer.fingerprint import Fingerprint
+from indexer.search.terms import search_terms
 from indexer.store.database import connect, transaction
 from indexer.store.lock import writer_lock
 from indexer.store.records import FileStamp, NewChunk, NewVersion
-from indexer.terms import search_terms
 
 COLLECTION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import faiss
 import numpy as np
 
-from indexer.fingerprint import Vectors
+from indexer.embedding.fingerprint import Vectors
 from indexer.vectors.clustering import cluster, nearest
 from indexer.vectors.index import Ids, VectorIndex
 from indexer.vectors.probing import Neighbours, choose_probes

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from indexer.fingerprint import Vectors
+from indexer.embedding.fingerprint import Vectors
 
 ROUNDS = 8
 """Recall at equal cost no longer grows after that many."""

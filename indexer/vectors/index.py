@@ -8,7 +8,7 @@ import faiss
 import numpy as np
 import numpy.typing as npt
 
-from indexer.fingerprint import Vectors
+from indexer.embedding.fingerprint import Vectors
 
 Ids = npt.NDArray[np.int64]
 Pairs = tuple[tuple[int, float], ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from indexer.fingerprint import Vectors
+from indexer.embedding.fingerprint import Vectors
 from indexer.vectors.index import LEAST_CANDIDATES, Ids, VectorIndex
 
 QUESTIONS = 200

@@ -18,7 +18,7 @@ from app.engine import ServedModel
 from app.main import create_app
 from app.settings import Settings
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.ingest import ingest
 from tests.app.openai_server import MODEL, OpenAiServer, openai_server
 from tests.conftest import SALTMERE
 

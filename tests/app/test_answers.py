@@ -10,7 +10,8 @@ import pytest
 
 from app.engine import ServedModel
 from app.main import create_app
-from app.schemas import Answer, Prompt
+from app.schemas.answer import Answer
+from app.schemas.prompt import Prompt
 from app.settings import Settings
 from indexer.index import Index
 from tests.app.conftest import Serve, running

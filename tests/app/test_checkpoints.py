@@ -9,7 +9,7 @@ import pytest
 from app.base_checkpoint import LABEL
 from app.checkpoints import Model, list_checkpoints, resolve
 from app.errors import CheckpointDamaged, ModelNotFound
-from app.schemas import CheckpointCard
+from app.schemas.checkpoint import CheckpointCard
 
 
 def add_checkpoint(registry: Path, name: str, version: str = "1") -> Path:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.citations import cite
-from app.schemas import Passage
+from app.schemas.passage import Passage
 
 
 def passage(text: str, label: int = 1, start: int = 0) -> Passage:

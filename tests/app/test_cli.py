@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from app import cli
 from app.asking import describe
 from app.errors import OpenHost, PortInUse, ServerUnreachable
-from app.schemas import Answer
+from app.schemas.answer import Answer
 from app.server import listen, serve
 from app.settings import Settings
 from corpus.errors import UsageError

@@ -20,7 +20,7 @@ from app.errors import CallerUnknown
 from app.main import create_app
 from app.settings import Settings
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.ingest import ingest
 from tests.app.conftest import running
 from tests.app.openai_server import MODEL, OpenAiServer
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from app.prompting.assemble import Assembler, find_prompt
 from app.prompting.tokens import TokenCounter
-from app.schemas import Message, Passage, Prompt
+from app.schemas.passage import Passage
+from app.schemas.prompt import Message, Prompt
 
 PASSAGES = [
     Passage(label=n, id=n, document_id="d", title="", source="d", text="wool " * 60, start=0, end=300, score=1.0)

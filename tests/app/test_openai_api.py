@@ -15,7 +15,7 @@ from openai.types.chat import ChatCompletionChunk
 
 from app.access.keyring import create_key
 from app.engine import ServedModel
-from app.schemas import Answer
+from app.schemas.answer import Answer
 from tests.app.conftest import Serve
 from tests.app.openai_server import MODEL, OpenAiServer
 from tests.app.test_streaming import wait_for

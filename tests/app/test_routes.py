@@ -3,7 +3,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from app.schemas import DocumentDetail, DocumentPage
+from app.schemas.document import DocumentDetail, DocumentPage
 from tests.app.conftest import Serve
 from tests.app.openai_server import MODEL, OpenAiServer
 

@@ -13,7 +13,9 @@ import httpx
 import pytest
 
 from app.events import Retrieval, Trimmer
-from app.schemas import Answer, Citation, Problem
+from app.schemas.answer import Answer
+from app.schemas.passage import Citation
+from app.schemas.problem import Problem
 from tests.app.conftest import Serve
 from tests.app.openai_server import OpenAiServer
 

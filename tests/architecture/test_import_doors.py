@@ -14,7 +14,7 @@ PACKAGES = ("corpus", "indexer", "app", "experiments")
 
 DOORS = {
     "faiss": ("indexer/vectors/",),
-    "sentence_transformers": ("indexer/embedding/", "indexer/reranking.py"),
+    "sentence_transformers": ("indexer/embedding/", "indexer/search/reranking.py"),
     "torch": ("experiments/finetune/", "indexer/embedding/", "app/base_checkpoint.py"),
     "transformers": ("experiments/finetune/", "app/base_checkpoint.py"),
     "peft": ("experiments/finetune/",),

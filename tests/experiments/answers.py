@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from app.schemas import Answer, Passage, Timing, Usage
+from app.schemas.answer import Answer, Timing, Usage
+from app.schemas.passage import Passage
 from corpus.schema import Question
 
 

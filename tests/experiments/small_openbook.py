@@ -17,21 +17,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlparse
 
-from app.schemas import (
-    Answer,
-    AnswerRequest,
-    CheckpointCard,
-    ChunkView,
-    DocumentDetail,
-    DocumentPage,
-    DocumentView,
-    Message,
-    Passage,
-    Prompt,
-    Readiness,
-    Timing,
-    Usage,
-)
+from app.schemas.answer import Answer, AnswerRequest, Timing, Usage
+from app.schemas.checkpoint import CheckpointCard
+from app.schemas.document import ChunkView, DocumentDetail, DocumentPage, DocumentView
+from app.schemas.health import Readiness
+from app.schemas.passage import Passage
+from app.schemas.prompt import Message, Prompt
 from corpus.normalisation import normalised_words
 from corpus.schema import Document
 from experiments.client import Client

@@ -7,7 +7,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.schemas import CheckpointCard
+from app.schemas.checkpoint import CheckpointCard
 from corpus.schema import Corpus, Document
 from experiments.compare import compare, verdict_word
 from experiments.cost import arm_cost, break_even, cost_summary

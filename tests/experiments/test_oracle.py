@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from app.schemas import ChunkView
+from app.schemas.document import ChunkView
 from experiments.oracle import Oracle
 from tests.experiments.answers import a_question
 

@@ -15,13 +15,14 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from indexer import embedders, failpoints, rebuilding
-from indexer import ingest as ingest_module
-from indexer.backup import backup
+from indexer import failpoints
 from indexer.doctor.examination import examine
-from indexer.embedding import Embedder
+from indexer.embedding import Embedder, embedders
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting import ingest as ingest_module
+from indexer.ingesting.ingest import ingest
+from indexer.maintenance import rebuilding
+from indexer.maintenance.backup import backup
 from indexer.settings import IndexerSettings
 from openbook import cli
 

@@ -17,11 +17,10 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from indexer import embedders
-from indexer import ingest as ingest_module
 from indexer.doctor.examination import examine
-from indexer.embedding import Embedder
+from indexer.embedding import Embedder, embedders
 from indexer.index import Index
+from indexer.ingesting import ingest as ingest_module
 from indexer.settings import IndexerSettings
 
 FINISHED = 0.2

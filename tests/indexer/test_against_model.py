@@ -25,23 +25,23 @@ from hypothesis.stateful import (
 )
 
 from indexer import failpoints
-from indexer import ingest as ingest_module
-from indexer.backup import backup
-from indexer.deletion import delete
 from indexer.doctor.examination import examine
 from indexer.errors import DocumentNotFound
 from indexer.failpoints import FailpointReached
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting import ingest as ingest_module
+from indexer.ingesting.deletion import delete
+from indexer.ingesting.ingest import ingest
+from indexer.maintenance.backup import backup
+from indexer.maintenance.rebuilding import rebuild
+from indexer.maintenance.restoring import restore
+from indexer.maintenance.vacuum import vacuum
 from indexer.publishing import publish, vectors_home
-from indexer.rebuilding import rebuild
-from indexer.restoring import restore
 from indexer.search.scope import Scope
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import connect
 from indexer.store.writer import open_writer
-from indexer.vacuum import vacuum
 from indexer.vectors import INDEX, generation_folder
 
 IDS = st.sampled_from([f"d{number}" for number in range(6)])
@@ -279,7 +279,7 @@ def _kind(request, monkeypatch):
 @pytest.fixture
 def _loaded(tiny, monkeypatch):
     """Let every command use the one embedder that is loaded already: most of the time would go into loading it."""
-    monkeypatch.setattr("indexer.embedders.Embedder.load", lambda *_: tiny)
+    monkeypatch.setattr("indexer.embedding.embedders.Embedder.load", lambda *_: tiny)
 
 
 def run(settings: IndexerSettings, examples: int, steps: int) -> int:

@@ -17,14 +17,14 @@ from click.testing import CliRunner
 
 from corpus.errors import UsageError
 from indexer import failpoints
-from indexer.backup import DESCRIPTION, backup
-from indexer.deletion import delete
 from indexer.doctor.examination import examine
 from indexer.errors import BackupDamaged, StoreDamaged, StoreLocked
 from indexer.failpoints import FailpointReached
 from indexer.index import Index
-from indexer.ingest import ingest
-from indexer.restoring import restore, unpacked_in
+from indexer.ingesting.deletion import delete
+from indexer.ingesting.ingest import ingest
+from indexer.maintenance.backup import DESCRIPTION, backup
+from indexer.maintenance.restoring import restore, unpacked_in
 from indexer.store.database import DATABASE, connect
 from indexer.store.lock import writer_lock
 from openbook import cli
@@ -121,7 +121,7 @@ def test_a_reader_in_the_middle_of_a_look_sees_one_state(store, settings, add, t
 
 
 def test_backups_made_during_an_ingest_are_each_one_commit(store, settings, tmp_path, monkeypatch):
-    monkeypatch.setattr("indexer.ingest.GROUP_DOCUMENTS", 3)
+    monkeypatch.setattr("indexer.ingesting.ingest.GROUP_DOCUMENTS", 3)
     folder = tmp_path / "documents"
     folder.mkdir()
     for number in range(40):

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from indexer.deletion import delete
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.deletion import delete
+from indexer.ingesting.ingest import ingest
 from indexer.store import queries
 from indexer.store.database import connect
 from indexer.store.writer import open_writer
@@ -162,7 +162,8 @@ def test_every_hit_has_the_text_of_its_id_while_one_writes_and_eight_search(stor
 def test_ids_are_not_used_again_after_a_delete_and_a_restart(store, tiny_path, tmp_path):
     program = (
         "import sys; from pathlib import Path; from contextlib import closing\n"
-        "from indexer.ingest import ingest; from indexer.deletion import delete; from indexer.index import Index\n"
+        "from indexer.ingesting.ingest import ingest; from indexer.ingesting.deletion import delete\n"
+        "from indexer.index import Index\n"
         "from indexer.settings import IndexerSettings\n"
         "store, embedder, path, gone = sys.argv[1:5]\n"
         "settings = IndexerSettings(embedder=embedder, parser_workers=0)\n"

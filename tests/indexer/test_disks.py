@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from indexer.deletion import delete
 from indexer.doctor.examination import examine
 from indexer.errors import StoreDamaged, StoreError, StoreUnreachable
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.deletion import delete
+from indexer.ingesting.ingest import ingest
 from indexer.publishing import vectors_home
 from indexer.store.database import DATABASE, connect
 from indexer.store.lock import writer_lock

@@ -15,12 +15,12 @@ from corpus.errors import UsageError
 from indexer.doctor.examination import examine
 from indexer.errors import StoreDamaged
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.ingest import ingest
+from indexer.maintenance.vacuum import vacuum
 from indexer.publishing import vectors_home
 from indexer.store.database import DATABASE, connect
 from indexer.store.lock import writer_lock
 from indexer.store.writer import open_writer
-from indexer.vacuum import vacuum
 from indexer.vectors import INDEX, MANIFEST, generation_folder
 from openbook import cli
 
@@ -132,7 +132,7 @@ def test_each_sickness_is_found_with_the_command_that_mends_it(filled, sickness)
 
 
 def test_documents_with_text_and_without_chunks_are_found_and_a_rebuild_helps(filled, settings):
-    from indexer.rebuilding import rebuild
+    from indexer.maintenance.rebuilding import rebuild
 
     change(filled, "DELETE FROM embeddings WHERE chunk IN (SELECT id FROM chunks WHERE version = 4)")
     change(filled, "DELETE FROM chunks WHERE version = 4")
@@ -152,7 +152,7 @@ def test_the_full_text_index_is_repaired(filled, sickness):
 
 
 def test_missing_vectors_are_mended_by_the_command_that_is_named(filled, settings):
-    from indexer.rebuilding import rebuild
+    from indexer.maintenance.rebuilding import rebuild
 
     change(filled, "DELETE FROM embeddings WHERE chunk = 3")
     assert found(filled)["embeddings"] == ("fail", AGAIN)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.schema import Document
-from indexer.duplicates import BANDS, PERMUTATIONS, NearDuplicates, signature, similarity
-from indexer.fingerprint import Fingerprint
+from indexer.embedding.fingerprint import Fingerprint
+from indexer.ingesting.duplicates import BANDS, PERMUTATIONS, NearDuplicates, signature, similarity
 from indexer.store.records import NewVersion
 from indexer.store.writer import open_writer
 

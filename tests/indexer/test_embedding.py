@@ -10,9 +10,9 @@ import pytest
 
 from indexer.embedding import Embedder
 from indexer.embedding.batches import BATCH_TOKENS, batches
+from indexer.embedding.fingerprint import Fingerprint
 from indexer.embedding.loading import _local_folder, load_model
 from indexer.errors import EmbedderError, VectorRefused
-from indexer.fingerprint import Fingerprint
 from indexer.settings import PACKAGED_EMBEDDER
 from tests.indexer.conftest import TINY_DIMENSION, TINY_TOKENS, make_tiny_embedder
 

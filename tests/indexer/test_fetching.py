@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.addresses import resolve, why_not_public
-from indexer.fetching import Fetcher, FetchLimits, FetchRefused
+from indexer.sources.addresses import resolve, why_not_public
+from indexer.sources.fetching import Fetcher, FetchLimits, FetchRefused
 
 PUBLIC = "93.184.215.14"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from indexer.embedding import Embedder
-from indexer.gathering import Gatherer, Rows
+from indexer.embedding.gathering import Gatherer, Rows
 
 
 class Slow:

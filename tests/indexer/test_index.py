@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.deletion import delete
 from indexer.errors import CollectionNotFound, DocumentNotFound, EmbedderMismatch, PassageNotFound, StoreDamaged
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.deletion import delete
+from indexer.ingesting.ingest import ingest
 from indexer.publishing import vectors_home
 from indexer.search.options import SearchOptions
 from indexer.store.lock import writer_lock
@@ -78,7 +78,7 @@ def test_deleted_and_replaced_chunks_are_not_returned_before_vectors_are_publish
 def test_a_commit_is_found_before_it_is_published(index, add, store, monkeypatch):
     add(a="one")
     index.warm_up()
-    monkeypatch.setattr("indexer.ingest.publish_if_due", lambda writer, name: None)
+    monkeypatch.setattr("indexer.ingesting.ingest.publish_if_due", lambda writer, name: None)
     add(b="two", a="one changed")
     assert index.collections() == {"default": 1}
     assert found(index, "two", 1) == ["b"]

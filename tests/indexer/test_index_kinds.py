@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from indexer.deletion import delete
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.deletion import delete
+from indexer.ingesting.ingest import ingest
 from indexer.publishing import publish, vectors_home
 from indexer.search.options import SearchOptions
 from indexer.store.live import LiveVectors
@@ -99,7 +99,7 @@ def test_a_filter_over_documents_finds_them_alone(index, add):
 
 
 def test_recent_chunks_are_read_once_and_joined_when_they_are_many(index, add, store, monkeypatch):
-    monkeypatch.setattr("indexer.ingest.publish_if_due", lambda writer, name: None)
+    monkeypatch.setattr("indexer.ingesting.ingest.publish_if_due", lambda writer, name: None)
     read = []
     blocks = LiveVectors.__iter__
 
@@ -148,8 +148,8 @@ def test_an_ingest_says_which_kind_of_index_there_is(store, settings, tmp_path, 
 
 
 def test_a_long_ingest_publishes_on_its_way(store, settings, tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("indexer.ingest.GROUP_DOCUMENTS", 5)
-    monkeypatch.setattr("indexer.ingest.PUBLISH_CHUNKS", 10)
+    monkeypatch.setattr("indexer.ingesting.ingest.GROUP_DOCUMENTS", 5)
+    monkeypatch.setattr("indexer.ingesting.ingest.PUBLISH_CHUNKS", 10)
     monkeypatch.setattr("indexer.publishing.UNPUBLISHED_CHUNKS", 8)
     lines = [json.dumps({"id": f"d{number}", "text": f"text {number}"}) for number in range(43)]
     (tmp_path / "documents.jsonl").write_text("\n".join(lines))

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import UsageError
-from indexer import ingest as ingest_module
 from indexer.embedding import Embedder
 from indexer.errors import EmbedderMismatch, StoreLocked
-from indexer.following import Watcher
-from indexer.ingest import ingest
-from indexer.outcomes import Outcome, Summary
+from indexer.ingesting import ingest as ingest_module
+from indexer.ingesting.following import Watcher
+from indexer.ingesting.ingest import ingest
+from indexer.ingesting.outcomes import Outcome, Summary
 from indexer.parsing import PARSERS
 from indexer.settings import IndexerSettings
 from indexer.store.lock import writer_lock

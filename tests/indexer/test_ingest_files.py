@@ -14,13 +14,13 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from corpus.errors import UsageError
-from indexer.deletion import delete
-from indexer.following import Watcher
 from indexer.index import Index
-from indexer.ingest import ingest
-from indexer.options import IngestOptions
-from indexer.outcomes import FileRecord, Summary
-from indexer.sources import Sources
+from indexer.ingesting.deletion import delete
+from indexer.ingesting.following import Watcher
+from indexer.ingesting.ingest import ingest
+from indexer.ingesting.options import IngestOptions
+from indexer.ingesting.outcomes import FileRecord, Summary
+from indexer.sources.sources import Sources
 
 PAST = 1_700_000_000
 DELETING = IngestOptions(delete_missing=True)
@@ -330,7 +330,7 @@ def test_a_document_from_stdin_gets_its_id_and_format_from_the_name_it_is_given(
 def test_what_documents_do_not_say_is_taken_from_the_command_line(run, folder, store, settings, index):
     from datetime import date
 
-    from indexer.options import Provenance
+    from indexer.ingesting.options import Provenance
 
     write(folder / "a.md", "---\nauthority: 3\nteam: mine\n---\ntext")
     write(folder / "b.md", "other")
@@ -404,7 +404,7 @@ def loaded(tiny_path):
 
 @pytest.fixture
 def one_embedder(tiny, monkeypatch):
-    monkeypatch.setattr("indexer.embedders.Embedder.load", lambda *_: tiny)
+    monkeypatch.setattr("indexer.embedding.embedders.Embedder.load", lambda *_: tiny)
 
 
 @pytest.mark.slow

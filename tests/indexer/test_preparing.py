@@ -11,10 +11,10 @@ from corpus.schema import Document
 from indexer.chunking import embedded_text
 from indexer.errors import EmbedderMismatch, VectorRefused
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.ingest import ingest
+from indexer.ingesting.preparing import Pending, Preparer, recipe_of, text_hash
 from indexer.parsing.markdown import headings
 from indexer.parsing.source import Parsed, Table
-from indexer.preparing import Pending, Preparer, recipe_of, text_hash
 from tests.indexer.conftest import make_tiny_embedder
 
 HEADER = "| guild | warden |\n"

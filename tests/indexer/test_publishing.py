@@ -7,8 +7,8 @@ from contextlib import closing
 import pytest
 
 from indexer import publishing
-from indexer.deletion import delete
 from indexer.index import Index
+from indexer.ingesting.deletion import delete
 from indexer.publishing import publish, publish_if_due
 from indexer.store import queries
 from indexer.store.writer import open_writer
@@ -71,8 +71,8 @@ def test_nothing_waits_where_nothing_changed(writer):
 
 
 def test_an_ingest_publishes_what_could_wait_where_it_is_told_to(store, settings, tmp_path):
-    from indexer.ingest import ingest
-    from indexer.options import IngestOptions
+    from indexer.ingesting.ingest import ingest
+    from indexer.ingesting.options import IngestOptions
 
     for number in range(10):
         (tmp_path / f"d{number}.txt").write_text(f"text {number}")
@@ -83,7 +83,7 @@ def test_an_ingest_publishes_what_could_wait_where_it_is_told_to(store, settings
 
 
 def test_what_waits_is_searched_beside_the_published(store, settings, tmp_path):
-    from indexer.ingest import ingest
+    from indexer.ingesting.ingest import ingest
 
     folder = tmp_path / "documents"
     folder.mkdir()

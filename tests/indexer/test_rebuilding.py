@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 from corpus.errors import UsageError
-from indexer import failpoints, rebuilding
+from indexer import failpoints
 from indexer.doctor.examination import examine
 from indexer.errors import CollectionNotFound, EmbedderMismatch, VectorRefused
 from indexer.failpoints import FailpointReached
 from indexer.index import Index
-from indexer.ingest import ingest
-from indexer.rebuilding import rebuild
+from indexer.ingesting.ingest import ingest
+from indexer.maintenance import rebuilding
+from indexer.maintenance.rebuilding import rebuild
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import connect
@@ -89,7 +90,7 @@ def test_a_rebuild_cuts_as_the_settings_say_and_an_ingest_then_finds_nothing_to_
 
 
 def test_a_rebuild_keeps_what_was_said_of_documents_when_they_were_ingested(store, settings, tmp_path):
-    from indexer.options import IngestOptions, Provenance
+    from indexer.ingesting.options import IngestOptions, Provenance
 
     (tmp_path / "a.md").write_text("text")
     options = IngestOptions(provenance=Provenance(authority=3))
@@ -263,7 +264,7 @@ def test_documents_that_came_and_went_meanwhile_are_embedded_and_forgotten(
     with pytest.raises(FailpointReached):
         rebuild(filled, "default", embed_only=True, embedder=str(other_path), settings=settings)
     failpoints.asked.clear()
-    from indexer.deletion import delete
+    from indexer.ingesting.deletion import delete
 
     delete(filled, "default", ["d0.md"], settings)
     (tmp_path / "documents" / "new.md").write_text("new text")

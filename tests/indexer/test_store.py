@@ -13,8 +13,8 @@ import pytest
 
 from corpus.errors import UsageError
 from corpus.schema import Document
+from indexer.embedding.fingerprint import PROBE_TEXTS, Fingerprint
 from indexer.errors import StoreDamaged, StoreLocked, StoreUnreachable
-from indexer.fingerprint import PROBE_TEXTS, Fingerprint
 from indexer.store import queries
 from indexer.store.database import DATABASE, connect
 from indexer.store.records import NewChunk, NewVersion

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from indexer.deletion import delete
 from indexer.doctor.examination import examine
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.deletion import delete
+from indexer.ingesting.ingest import ingest
+from indexer.maintenance.vacuum import vacuum
 from indexer.publishing import vectors_home
 from indexer.store import queries
 from indexer.store.database import connect
-from indexer.vacuum import vacuum
 
 MARKER = "uniq7781"
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from corpus.schema import Document
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.ingest import ingest
 from indexer.search.scope import Scope
 from indexer.store import queries
 from indexer.store.database import connect

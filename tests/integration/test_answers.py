@@ -18,7 +18,8 @@ import psutil
 import pytest
 
 from app.base_checkpoint import LABEL
-from app.schemas import Answer, DocumentDetail
+from app.schemas.answer import Answer
+from app.schemas.document import DocumentDetail
 from tests.conftest import REPOSITORY, RunningServer, openbook_environment, run_openbook, wait_until_ready
 
 pytestmark = pytest.mark.engine

@@ -13,7 +13,10 @@ from app.api.disconnects import while_connected
 from app.api.event_stream import EventStream
 from app.api.problems import document
 from app.events import NAMES, Event
-from app.schemas import Answer, AnswerRequest, Problem, Prompt, Schema
+from app.schemas.answer import Answer, AnswerRequest
+from app.schemas.problem import Problem
+from app.schemas.prompt import Prompt
+from app.schemas.schema import Schema
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 

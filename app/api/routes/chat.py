@@ -16,7 +16,7 @@ from app.api.openai_errors import body_of, document_openai
 from app.chat.arms import Arm, find_arm
 from app.chat.completion import Writer, question_of
 from app.chat.request import ChatRequest
-from app.schemas import Problem
+from app.schemas.problem import Problem
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from app.api.deps import ServicesDep
 from app.api.problems import document
-from app.schemas import ChunkView, DocumentDetail, DocumentPage, DocumentView, Schema
+from app.schemas.document import ChunkView, DocumentDetail, DocumentPage, DocumentView
+from app.schemas.schema import Schema
 from indexer.store.records import DocumentRow
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])

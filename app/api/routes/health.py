@@ -8,7 +8,7 @@ from app.access.caller import current_caller
 from app.api.deps import Services, ServicesDep
 from app.api.problems import document
 from app.errors import AppError, Draining, EngineUnreachable, NotReady
-from app.schemas import Health, Readiness, Ready
+from app.schemas.health import Health, Readiness, Ready
 
 router = APIRouter(tags=["health"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from indexer.fingerprint import Fingerprint
+from indexer.embedding.fingerprint import Fingerprint
 from indexer.store.records import Collection
 
 COLUMNS = "name, fingerprint, revision, generation, published_revision, published_count, published_last, min_score"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from corpus.schema import Document
-from indexer.fingerprint import Fingerprint
+from indexer.embedding.fingerprint import Fingerprint
 from indexer.store.records import ChunkText, NewChunk, Rebuild, StoredVersion
 
 OF_COLLECTION = "SELECT v.key FROM versions v JOIN documents d ON d.key = v.document WHERE d.collection = ?"

@@ -7,7 +7,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from app.schemas import Message
+from app.schemas.prompt import Message
 from experiments.finetune.job import TrainingJob, TrainingRow, TrainingSettings
 from experiments.finetune.rows import write_rows
 

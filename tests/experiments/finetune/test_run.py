@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from app.schemas import CheckpointCard
+from app.schemas.checkpoint import CheckpointCard
 from experiments.finetune.errors import JobError
 from experiments.finetune.job import TrainingJob
 from experiments.finetune.merge import save_merged, staged, weights_hash

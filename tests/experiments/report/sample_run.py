@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.schemas import Answer, Passage, Timing, Usage
+from app.schemas.answer import Answer, Timing, Usage
+from app.schemas.passage import Passage
 from corpus.schema import Question
 from experiments.records import AnswerRecord, ScoreRecord
 from experiments.results import (

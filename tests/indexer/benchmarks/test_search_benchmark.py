@@ -12,7 +12,7 @@ import openbook
 from indexer.benchmarks import search as benchmark
 from indexer.benchmarks.embedded import Embedded
 from indexer.benchmarks.mixture import Mixture
-from indexer.fingerprint import PROBE_TEXTS, Fingerprint
+from indexer.embedding.fingerprint import PROBE_TEXTS, Fingerprint
 
 DIMENSION = 16
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.ingest import ingest
 from indexer.settings import IndexerSettings
 
 ROOT = Path(__file__).parents[3]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.ingest import ingest
 from indexer.search.options import SearchOptions
 
 Add = Callable[..., None]

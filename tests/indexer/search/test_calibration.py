@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.calibrating import calibrate_collection
-from indexer.deletion import delete
 from indexer.errors import SearchRefused
 from indexer.index import Index
-from indexer.ingest import ingest
+from indexer.ingesting.deletion import delete
+from indexer.ingesting.ingest import ingest
+from indexer.search.calibrating import calibrate_collection
 from indexer.search.calibration import FOREIGN_PROBES, best_threshold, own_probes
 from indexer.search.options import SearchOptions
 from tests.conftest import SALTMERE

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from indexer.deletion import delete
 from indexer.errors import FilterRefused
+from indexer.ingesting.deletion import delete
 from indexer.search.filters import MOST_CONDITIONS, compile_filter
 from indexer.search.options import SearchOptions
 from indexer.search.scope import TABLES

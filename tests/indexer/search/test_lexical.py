@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from indexer.index import Index
 from indexer.search import lexical
 from indexer.search.options import SearchOptions
+from indexer.search.terms import query_terms, search_terms
 from indexer.settings import IndexerSettings
-from indexer.terms import query_terms, search_terms
 from tests.indexer.search.conftest import found
 
 SCRIPTS = {

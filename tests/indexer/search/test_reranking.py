@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from indexer.errors import RerankerError
-from indexer.reranking import Reranker
 from indexer.search.options import SearchOptions
+from indexer.search.reranking import Reranker
 
 
 def make_cross_encoder(folder, labels=1):

@@ -8,8 +8,8 @@ from datetime import date
 
 import pytest
 
-from indexer.deletion import delete
 from indexer.index import Index
+from indexer.ingesting.deletion import delete
 from indexer.search import RETRIEVERS
 from indexer.search.currency import all_superseding
 from indexer.search.options import SearchOptions

@@ -14,11 +14,11 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from indexer.grouping import in_groups
-from indexer.outcomes import FileTally, Outcome, Status
+from indexer.ingesting.grouping import in_groups
+from indexer.ingesting.outcomes import FileTally, Outcome, Status
+from indexer.sources.walking import FoundFile
 from indexer.store import queries
 from indexer.store.records import FileStamp
-from indexer.walking import FoundFile
 
 RACY_NS = 2_000_000_000
 NOT_TRUSTED = -1

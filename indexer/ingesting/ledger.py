@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from indexer.following import OpenFile, Watcher
-from indexer.outcomes import FileRecord, Outcome, Tally
-from indexer.stamping import Stamps
+from indexer.ingesting.following import OpenFile, Watcher
+from indexer.ingesting.outcomes import FileRecord, Outcome, Tally
+from indexer.ingesting.stamping import Stamps
 from indexer.store.records import FileStamp
 
 

@@ -15,22 +15,22 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from sqlite3 import Connection
 
-from indexer.changed import ChangedFiles
-from indexer.committing import Committer
-from indexer.embedders import Embedders
-from indexer.following import OpenFile, Watcher
-from indexer.judging import Change, Judge, Removal
-from indexer.ledger import Ledger
-from indexer.missing import Missing, find_missing
-from indexer.options import IngestOptions
-from indexer.outcomes import KEPT, Outcome, Status, Summary
+from indexer.embedding.embedders import Embedders
+from indexer.ingesting.changed import ChangedFiles
+from indexer.ingesting.committing import Committer
+from indexer.ingesting.following import OpenFile, Watcher
+from indexer.ingesting.judging import Change, Judge, Removal
+from indexer.ingesting.ledger import Ledger
+from indexer.ingesting.missing import Missing, find_missing
+from indexer.ingesting.options import IngestOptions
+from indexer.ingesting.outcomes import KEPT, Outcome, Status, Summary
+from indexer.ingesting.preparing import recipe_of
+from indexer.ingesting.reading import read
+from indexer.ingesting.stamping import Stamps
 from indexer.parsing.source import Parsed, Unreadable
-from indexer.preparing import recipe_of
 from indexer.publishing import kind_of_index, publish, publish_if_due
-from indexer.reading import read
 from indexer.settings import IndexerSettings
-from indexer.sources import Sources
-from indexer.stamping import Stamps
+from indexer.sources.sources import Sources
 from indexer.store import queries
 from indexer.store.database import DATABASE, connect
 from indexer.store.records import Collection

@@ -9,7 +9,7 @@ from itertools import chain
 
 from indexer.parsing.source import Parsed, SourceFile, Unreadable
 from indexer.settings import IndexerSettings
-from indexer.walking import FoundFile
+from indexer.sources.walking import FoundFile
 
 MOST_WORKERS = 8
 

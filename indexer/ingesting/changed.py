@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from indexer.grouping import in_groups
-from indexer.judging import Judge
-from indexer.ledger import Ledger
-from indexer.options import IngestOptions
-from indexer.outcomes import Outcome, Status
-from indexer.sources import Sources
-from indexer.stamping import Stamps
-from indexer.walking import FoundFile, SkippedFile, shown
+from indexer.ingesting.grouping import in_groups
+from indexer.ingesting.judging import Judge
+from indexer.ingesting.ledger import Ledger
+from indexer.ingesting.options import IngestOptions
+from indexer.ingesting.outcomes import Outcome, Status
+from indexer.ingesting.stamping import Stamps
+from indexer.sources.sources import Sources
+from indexer.sources.walking import FoundFile, SkippedFile, shown
 
 FILES_AT_ONCE = 256
 """Files whose stamps are looked up together."""

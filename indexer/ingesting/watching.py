@@ -15,16 +15,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from corpus.errors import OpenbookError, UsageError
-from indexer.embedders import Embedders
+from indexer.embedding.embedders import Embedders
 from indexer.errors import StoreLocked
-from indexer.following import Watcher
-from indexer.ingest import ingest
-from indexer.options import IngestOptions
-from indexer.outcomes import FileRecord, Summary
+from indexer.ingesting.following import Watcher
+from indexer.ingesting.ingest import ingest
+from indexer.ingesting.options import IngestOptions
+from indexer.ingesting.outcomes import FileRecord, Summary
 from indexer.parsing import PARSERS
 from indexer.settings import IndexerSettings
-from indexer.sources import Sources
-from indexer.walking import SKIPPED_FOLDERS
+from indexer.sources.sources import Sources
+from indexer.sources.walking import SKIPPED_FOLDERS
 from terminal import note
 
 TICK_MS = 500

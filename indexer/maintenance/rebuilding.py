@@ -15,13 +15,13 @@ from typing import Literal
 
 from corpus.errors import UsageError
 from indexer.chunking import embedded_text
-from indexer.embedders import Embedders
 from indexer.embedding import Embedder
+from indexer.embedding.embedders import Embedders
 from indexer.errors import VectorRefused
 from indexer.failpoints import failpoint
+from indexer.ingesting.preparing import Pending, Preparer, recipe_of
 from indexer.layout import parsed_again
 from indexer.not_found import collection_not_found
-from indexer.preparing import Pending, Preparer, recipe_of
 from indexer.publishing import drop_unneeded, write_and_point
 from indexer.settings import IndexerSettings
 from indexer.store import queries

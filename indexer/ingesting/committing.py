@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from indexer.duplicates import NearDuplicate, NearDuplicates, signature
-from indexer.embedders import Embedders
+from indexer.embedding.embedders import Embedders
 from indexer.errors import VectorRefused
-from indexer.judging import Change, Removal
-from indexer.outcomes import Outcome
-from indexer.preparing import Preparer
+from indexer.ingesting.duplicates import NearDuplicate, NearDuplicates, signature
+from indexer.ingesting.judging import Change, Removal
+from indexer.ingesting.outcomes import Outcome
+from indexer.ingesting.preparing import Preparer
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.records import NewVersion

@@ -17,16 +17,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from corpus.errors import UsageError
-from indexer.backup import backup, opened_backup
 from indexer.errors import StoreDamaged, StoreError
 from indexer.failpoints import failpoint
+from indexer.maintenance.backup import backup, opened_backup
+from indexer.maintenance.vacuum import unneeded_folders
 from indexer.publishing import write_and_point
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import DATABASE, connect, explained_errors, transaction
 from indexer.store.lock import writer_lock
 from indexer.store.writer import StoreWriter
-from indexer.vacuum import unneeded_folders
 
 SEQUENCES = ("documents", "versions", "chunks")
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from corpus.errors import UsageError
-from indexer.judging import is_gone
-from indexer.outcomes import Outcome
-from indexer.sources import Sources
+from indexer.ingesting.judging import is_gone
+from indexer.ingesting.outcomes import Outcome
+from indexer.sources.sources import Sources
 from indexer.store import queries
 
 MOST = 0.5

@@ -15,10 +15,10 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 
 from corpus.digests import file_sha256
-from indexer.outcomes import KEPT, NO_TEXT, Outcome, Status
+from indexer.ingesting.outcomes import KEPT, NO_TEXT, Outcome, Status
+from indexer.ingesting.preparing import Pending
 from indexer.parsing.source import Parsed
-from indexer.preparing import Pending
-from indexer.sources import Sources
+from indexer.sources.sources import Sources
 from indexer.store import queries
 from indexer.store.records import VersionStamp
 

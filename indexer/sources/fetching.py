@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 import httpx
 
 from corpus.errors import OpenbookError
-from indexer.addresses import Resolver, resolve, why_not_public
+from indexer.sources.addresses import Resolver, resolve, why_not_public
 
 SCHEMES = ("http", "https")
 SUFFIXES = {

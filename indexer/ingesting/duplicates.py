@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from indexer.search.terms import search_terms
 from indexer.store import queries
-from indexer.terms import search_terms
 
 PERMUTATIONS = 64
 BANDS = 12

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from indexer.outcomes import FileRecord, FileTally, Outcome
+from indexer.ingesting.outcomes import FileRecord, FileTally, Outcome
 from indexer.parsing.source import Parsed, Unreadable
-from indexer.walking import FoundFile
+from indexer.sources.walking import FoundFile
 
 
 def _ignore(_: object) -> None:

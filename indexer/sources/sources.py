@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from corpus.errors import UsageError
 from indexer.parsing import PARSERS
-from indexer.walking import FoundFile, Selection, SkippedFile, shown, walk
+from indexer.sources.walking import FoundFile, Selection, SkippedFile, shown, walk
 from terminal import did_you_mean
 
 if TYPE_CHECKING:
-    from indexer.fetching import Fetched
+    from indexer.sources.fetching import Fetched
 
 STDIN = "-"
 GLOB_MARKS = frozenset("*?[")
@@ -164,7 +164,7 @@ class Sources:
         )
 
     def _from_web(self, url: str) -> FoundFile | SkippedFile:
-        from indexer.fetching import FetchRefused
+        from indexer.sources.fetching import FetchRefused
 
         assert self._fetch is not None
         try:

@@ -1,0 +1,99 @@
+"""A question, and the answer to it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Literal
+
+from pydantic import ConfigDict, Field, JsonValue, model_validator
+
+from app.schemas.arm import SEARCH_OPTIONS, ArmOptions, RetrieverName
+from app.schemas.passage import Citation, Passage
+from app.schemas.prompt import MAX_HISTORY, MAX_TEXT, Message, Turn
+from app.schemas.schema import Schema
+
+NothingFound = Literal["empty_collection", "filter_matches_nothing", "no_word_found", "below_threshold"]
+
+
+class AnswerRequest(ArmOptions):
+    """`POST /v1/answers` and `POST /v1/prompts`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"question": "Who keeps the lighthouse?", "top_k": 3, "stream": False}]}
+    )
+
+    question: str = Field(min_length=1, max_length=MAX_TEXT)
+    history: tuple[Turn, ...] = Field(default=(), max_length=MAX_HISTORY)
+    """Earlier turns of the conversation, put before the question in the prompt, the last ones as far as they fit. They
+    are not searched with. What a `system` turn says is added to the prompt's own instruction."""
+    collection: str = "default"
+    passage_ids: tuple[int, ...] = Field(default=(), max_length=50)
+    """With `retriever: given`, the chunks to put into the prompt, best first."""
+    filter: dict[str, JsonValue] | None = None
+    """Which passages are searched, such as `{"team": "harbour", "year": {"gte": 2024}}`."""
+    as_of: date | None = None
+    """Search what held on that day; None searches what is current."""
+    include_prompt: bool = False
+    """Return the messages that were sent to the engine."""
+    stream: bool = False
+    """Send the answer as server-sent events while it is written; `POST /v1/prompts` has nothing to stream."""
+    timeout_s: float | None = Field(default=None, gt=0)
+    """Seconds after which no answer is wanted any more, waiting included; at most the server's own deadline."""
+
+    @model_validator(mode="after")
+    def _search_options_go_with_a_search(self) -> AnswerRequest:
+        if self.retriever in ("none", "given"):
+            idle = [name for name in SEARCH_OPTIONS if getattr(self, name) is not None]
+            if idle:
+                raise ValueError(f"{', '.join(idle)}: the retriever {self.retriever!r} searches nothing")
+        return self
+
+    @model_validator(mode="after")
+    def _passage_ids_go_with_given(self) -> AnswerRequest:
+        if bool(self.passage_ids) != (self.retriever == "given"):
+            raise ValueError("passage_ids goes with retriever 'given', and 'given' needs at least one passage id")
+        if not self.question.strip():
+            raise ValueError("question is blank")
+        return self
+
+
+class Usage(Schema):
+    """Tokens, as the engine counted them."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Timing(Schema):
+    """Milliseconds spent on one answer."""
+
+    retrieve_ms: float
+    generate_ms: float
+    total_ms: float
+
+
+class Answer(Schema):
+    """The answer to one question, with all that is needed to produce it again."""
+
+    id: str
+    question: str
+    answer: str
+    citations: tuple[Citation, ...]
+    passages: tuple[Passage, ...]
+    checkpoint: str
+    retriever: RetrieverName
+    prompt: str
+    collection: str
+    nothing_found: NothingFound | None = None
+    """Why a search found no passages; None where it found some, or where nothing was searched."""
+    index_generation: int | None
+    """The published index that was searched, together with what was committed since; None where none was."""
+    index_revision: int | None = None
+    """Counts the commits of the collection: all up to this one were searched. None where none was."""
+    finish_reason: str
+    usage: Usage
+    timing: Timing
+    dropped_turns: int = 0
+    """How many turns of the history did not fit into the model's context."""
+    messages: tuple[Message, ...] | None = None
+    """What was sent to the engine, where `include_prompt` asked for it."""
