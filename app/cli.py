@@ -41,6 +41,7 @@ ARMS: dict[str, dict[str, Any]] = {"rag": {"retriever": "dense"}, "closed_book":
     default=None,
     help="Compile the model: starts a minute later, then answers 15 to 20 % faster on a CPU.",
 )
+@click.option("--engine-args", metavar="ARGS", help="More arguments of vLLM in one string, such as '--block-size 64'.")
 def serve(**options: Any) -> None:
     """Start vLLM and the REST API, and serve until Ctrl-C.
 

@@ -119,7 +119,8 @@ class Arm(Schema):
     """One way of answering."""
 
     retriever: Literal["none", "dense", "lexical", "hybrid", "oracle"]
-    """`oracle`: exactly the passage that holds the answer, chosen by the harness. For the others see `app.schemas.arm`."""
+    """`oracle`: exactly the passage that holds the answer, chosen by the harness. For the others see
+    `app.schemas.arm`."""
     top_k: int = Field(default=3, ge=1, le=50)
     corpus: CorpusName = "main"
     """Whose passages are searched."""

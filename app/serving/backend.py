@@ -76,6 +76,8 @@ def _own(settings: Settings) -> Backend:
         max_model_len=settings.max_model_len,
         kv_cache_gib=settings.kv_cache_gib,
         compile_model=settings.compile_model,
+        preload_openmp=settings.preload_openmp,
+        extra=settings.engine_args,
     )
     served = ServedModel(model.label, model.location, bounded_model_len(model, settings.max_model_len))
     supervisor = Supervisor(lambda: EngineProcess(model, options, _log_path(model, options.port)))

@@ -28,6 +28,10 @@ class EngineOptions:
     max_model_len: int = 2048
     kv_cache_gib: int = 1
     compile_model: bool = False
+    preload_openmp: bool = True
+    """On a CPU, load Intel's OpenMP runtime before vLLM's own, where it is installed."""
+    extra: tuple[str, ...] = ()
+    """Further arguments of vLLM. They come last, and of an argument that is given twice vLLM takes the last."""
 
     @property
     def url(self) -> str:
@@ -63,10 +67,12 @@ def vllm_command(model: Model, options: EngineOptions, on_cpu: bool) -> list[str
         command += ["--kv-cache-memory-bytes", str(options.kv_cache_gib * 2**30)]
     if not options.compile_model:
         command += ["--enforce-eager"]
-    return command
+    return [*command, *options.extra]
 
 
-def vllm_environment(model: Model, on_cpu: bool, inherited: Mapping[str, str]) -> dict[str, str]:
+def vllm_environment(
+    model: Model, options: EngineOptions, on_cpu: bool, inherited: Mapping[str, str]
+) -> dict[str, str]:
     """Return the environment for vLLM: no telemetry, no network for a local model, and the CPU's settings."""
     environment = {name: value for name, value in inherited.items() if name != "OMP_NUM_THREADS"}
     environment |= {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -76,7 +82,7 @@ def vllm_environment(model: Model, on_cpu: bool, inherited: Mapping[str, str]) -
         environment.setdefault("VLLM_CPU_OMP_THREADS_BIND", core_list(os.sched_getaffinity(0)))
         environment.setdefault("VLLM_LOGGING_COLOR", "0")
         openmp = Path(sys.prefix) / "lib" / "libiomp5.so"
-        if openmp.is_file():
+        if options.preload_openmp and openmp.is_file():
             environment["LD_PRELOAD"] = ":".join(filter(None, [str(openmp), inherited.get("LD_PRELOAD", "")]))
     return environment
 

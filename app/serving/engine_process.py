@@ -43,7 +43,7 @@ class EngineProcess:
         self._label = model.label
         self._expected_seconds = options.expected_seconds
         self._process = spawn_guarded(
-            vllm_command(model, options, on_cpu), vllm_environment(model, on_cpu, os.environ), log
+            vllm_command(model, options, on_cpu), vllm_environment(model, options, on_cpu, os.environ), log
         )
         self._stopped = threading.Event()
 

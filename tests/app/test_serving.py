@@ -8,14 +8,17 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from app.checkpoints import Model
 from app.errors import EngineFailed
 from app.serving.command import EngineOptions, core_list, vllm_command, vllm_environment
 from app.serving.engine_process import describe_log, end_guarded, spawn_guarded
 from app.serving.supervisor import Supervisor
+from app.settings import Settings
 
 STUBBORN = "import signal, time; signal.signal(15, lambda *_: None); time.sleep(60)"
 FAMILY = f"""
@@ -55,7 +58,7 @@ def test_core_lists_as_vllm_reads_them() -> None:
 def test_on_a_cpu_every_core_and_small_blocks_are_used() -> None:
     model = Model("small@1", "/nowhere")
     command = vllm_command(model, EngineOptions(9000), on_cpu=True)
-    environment = vllm_environment(model, True, {"OMP_NUM_THREADS": "1", "HOME": "/home/ada"})
+    environment = vllm_environment(model, EngineOptions(9000), True, {"OMP_NUM_THREADS": "1", "HOME": "/home/ada"})
     assert command[command.index("--block-size") + 1] == "32"
     assert command[command.index("--host") + 1] == "127.0.0.1"
     assert environment["VLLM_CPU_OMP_THREADS_BIND"] == core_list(os.sched_getaffinity(0))
@@ -66,7 +69,7 @@ def test_on_a_cpu_every_core_and_small_blocks_are_used() -> None:
 def test_on_a_gpu_nothing_of_the_cpu_is_set() -> None:
     model = Model("owner/model", "owner/model")
     command = vllm_command(model, EngineOptions(9000, compile_model=True), on_cpu=False)
-    environment = vllm_environment(model, False, {})
+    environment = vllm_environment(model, EngineOptions(9000), False, {})
     assert not {"--block-size", "--dtype", "--enforce-eager", "--kv-cache-memory-bytes"} & set(command)
     assert not {"VLLM_CPU_OMP_THREADS_BIND", "LD_PRELOAD", "HF_HUB_OFFLINE"} & set(environment)
 
@@ -75,6 +78,31 @@ def test_a_model_with_a_short_context_is_served_with_it(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"max_position_embeddings": 512}')
     command = vllm_command(Model("small@1", str(tmp_path)), EngineOptions(9000), on_cpu=True)
     assert command[command.index("--max-model-len") + 1] == "512"
+
+
+def test_further_arguments_come_last_so_that_they_win() -> None:
+    options = EngineOptions(
+        9000, extra=Settings(engine_args="--block-size 128 --speculative-config '{\"a\": 1}'").engine_args
+    )
+    command = vllm_command(Model("small@1", "/nowhere"), options, on_cpu=True)
+    assert command[-4:] == ["--block-size", "128", "--speculative-config", '{"a": 1}']
+
+
+@pytest.mark.parametrize("words", ["--host 0.0.0.0", "--port=1", "--seed 1 --api-key x"])
+def test_further_arguments_cannot_open_the_engine_to_others(words: str) -> None:
+    with pytest.raises(ValidationError, match="cannot be set"):
+        Settings(engine_args=words)
+
+
+def test_intels_openmp_is_preloaded_unless_it_is_turned_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libiomp5.so").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    model = Model("small@1", "/nowhere")
+    with_it = vllm_environment(model, EngineOptions(9000), True, {"LD_PRELOAD": "libmine.so"})
+    without = vllm_environment(model, EngineOptions(9000, preload_openmp=False), True, {"LD_PRELOAD": "libmine.so"})
+    assert with_it["LD_PRELOAD"] == f"{tmp_path}/lib/libiomp5.so:libmine.so"
+    assert without["LD_PRELOAD"] == "libmine.so"
 
 
 def test_ending_a_guarded_command_ends_all_that_it_started(tmp_path: Path) -> None:
