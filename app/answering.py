@@ -12,16 +12,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
 
-import terminal
 from app.access.caller import in_context
 from app.access.guarded_index import GuardedIndex
 from app.asked import Asked, Retrieved, milliseconds_since
-from app.engine import Engine, Generation
-from app.errors import CheckpointNotServed
+from app.engine import Generation
 from app.events import Event, Token, Trimmer
 from app.flow.admission import Admission
 from app.flow.deadline import deadline
+from app.pools import Pools
 from app.prompting.assemble import Assembler, find_prompt
+from app.routing import Choice, Inquiry
 from app.schemas.answer import Answer, AnswerRequest
 from app.schemas.passage import Passage
 from app.schemas.prompt import Prompt
@@ -33,13 +33,12 @@ WITHOUT_PASSAGES = find_prompt("closed_book")
 
 
 class Answerer:
-    """Answers questions with one index and one engine."""
+    """Answers questions with one index and the engines of a table of pools."""
 
     def __init__(
         self,
         index: GuardedIndex,
-        engine: Engine,
-        assemblers: dict[str, Assembler],
+        pools: Pools,
         telemetry: Telemetry,
         *,
         prompt: str = "worked_examples",
@@ -52,8 +51,7 @@ class Answerer:
 
         Args:
             index: The documents.
-            engine: The model.
-            assemblers: For each checkpoint that the engine serves, what writes its prompts; the first is the default.
+            pools: The engines, and what writes the prompts of their checkpoints.
             telemetry: What counts.
             prompt: Name of the prompt where there are passages and the request names none.
             max_in_flight: Questions answered at the same time.
@@ -63,8 +61,7 @@ class Answerer:
         """
         self._index = index
         self._with_passages = find_prompt(prompt)
-        self._engine = engine
-        self._assemblers = assemblers
+        self._pools = pools
         self._telemetry = telemetry
         self._pool = ThreadPoolExecutor(retrieval_threads, thread_name_prefix="retrieve")
         self._admission = Admission(max_in_flight, max_queued)
@@ -77,11 +74,13 @@ class Answerer:
             CheckpointNotServed, PromptNotFound, PromptTooLong: The request asks for what is not there.
             Overloaded: Too many questions wait already.
             DeadlineExceeded, TimeoutTooLong: It took longer than it may, or wants more time than there is.
-            EngineUnreachable, EngineRefused: The engine is at fault.
+            EngineFailed, EngineUnreachable, EngineRefused: The engine is at fault.
             indexer.errors.NotFound: The index holds no such collection or passage.
         """
         async with self._asking(request) as asked:
-            generation = await self._engine.generate(asked.checkpoint, asked.prompt.messages, request.decoding)
+            generation = await asked.lease.engine.generate(
+                asked.lease.checkpoint, asked.prompt.messages, request.decoding
+            )
             return self._finish(asked, generation)
 
     async def stream(self, request: AnswerRequest) -> AsyncGenerator[Event, None]:
@@ -92,7 +91,7 @@ class Answerer:
         async with self._asking(request) as asked:
             yield asked.retrieval()
             trimmer = Trimmer()
-            pieces = self._engine.stream(asked.checkpoint, asked.prompt.messages, request.decoding)
+            pieces = asked.lease.engine.stream(asked.lease.checkpoint, asked.prompt.messages, request.decoding)
             async with aclosing(pieces):
                 async for piece in pieces:
                     if isinstance(piece, Generation):
@@ -106,8 +105,8 @@ class Answerer:
     async def prompt(self, request: AnswerRequest) -> Prompt:
         """Write the final prompt of a question; the engine is not needed. Raises as `answer` does."""
         async with deadline(self._deadline_s, request.timeout_s):
-            prompt, _, _ = await self._prompt(request, self._checkpoint(request.checkpoint))
-        return prompt
+            retrieved, choice = await self._retrieved(request)
+            return self._prompt(request, retrieved, self._pools.assembler_of(choice.checkpoint))
 
     def close(self) -> None:
         """End the thread pool."""
@@ -118,29 +117,40 @@ class Answerer:
         """Take a place among the questions being answered, and do all that comes before the engine."""
         started = time.perf_counter()
         async with deadline(self._deadline_s, request.timeout_s), self._admission.slot():
-            checkpoint = self._checkpoint(request.checkpoint)
-            prompt, retrieved, retrieve_ms = await self._prompt(request, checkpoint)
-            yield Asked(request, checkpoint, prompt, retrieved, retrieve_ms, started)
+            retrieving = time.perf_counter()
+            retrieved, choice = await self._retrieved(request)
+            with self._pools.lease(choice) as lease:
+                prompt = self._prompt(request, retrieved, lease.assembler)
+                yield Asked(request, lease, prompt, retrieved, milliseconds_since(retrieving), started)
 
     def _finish(self, asked: Asked, generation: Generation) -> Answer:
         answer = asked.answer(generation)
         self._telemetry.answered(answer.timing.retrieve_ms, answer.timing.generate_ms, generation.usage)
         return answer
 
-    async def _prompt(self, request: AnswerRequest, checkpoint: str) -> tuple[Prompt, Retrieved, float]:
-        started = time.perf_counter()
-        # A misspelt prompt costs no search.
-        asked_for = find_prompt(request.prompt) if request.prompt else None
+    async def _retrieved(self, request: AnswerRequest) -> tuple[Retrieved, Choice]:
+        """Return the passages, and which checkpoint reads them: a policy may go by how well they fit."""
+        # A misspelt prompt or checkpoint costs no search.
+        if request.prompt:
+            find_prompt(request.prompt)
+        self._pools.pool_of(request.checkpoint)
         retrieved = Retrieved((), None)
         if request.retriever != "none":
             loop = asyncio.get_running_loop()
             retrieved = await loop.run_in_executor(self._pool, in_context(lambda: self._retrieve(request)))
-        template = asked_for or (self._with_passages if retrieved.passages else WITHOUT_PASSAGES)
-        assembler = self._assemblers[checkpoint]
-        prompt = assembler.assemble(
-            template, request.question, retrieved.passages, request.decoding.max_tokens, request.history
+        scores = tuple(passage.score for passage in retrieved.passages)
+        inquiry = Inquiry(request.question, request.retriever, scores)
+        return retrieved, self._pools.choose(request.checkpoint, inquiry)
+
+    def _prompt(self, request: AnswerRequest, retrieved: Retrieved, assembler: Assembler) -> Prompt:
+        template = self._with_passages if retrieved.passages else WITHOUT_PASSAGES
+        return assembler.assemble(
+            find_prompt(request.prompt) if request.prompt else template,
+            request.question,
+            retrieved.passages,
+            request.decoding.max_tokens,
+            request.history,
         )
-        return prompt, retrieved, milliseconds_since(started)
 
     def _retrieve(self, request: AnswerRequest) -> Retrieved:
         if request.retriever == "given":
@@ -148,17 +158,6 @@ class Answerer:
             return Retrieved(_label(hits), None)
         result = self._index.search(request.collection, request.question, request.top_k, _options(request))
         return Retrieved(_label(result.hits), result.generation, result.revision, result.reason)
-
-    def _checkpoint(self, wanted: str | None) -> str:
-        served = list(self._assemblers)
-        if wanted is None:
-            return served[0]
-        if wanted not in served:
-            raise CheckpointNotServed(
-                f"Checkpoint {wanted!r} is not served here.{terminal.did_you_mean(wanted, served)} "
-                f"Served: {', '.join(served)}. Start another server with `openbook serve --model {wanted}`."
-            )
-        return wanted
 
 
 def _options(request: AnswerRequest) -> SearchOptions:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from app.citations import cite
 from app.engine import Generation
 from app.events import Retrieval
-from app.schemas.answer import Answer, AnswerRequest, NothingFound, Timing
+from app.pools import Lease
+from app.schemas.answer import Answer, AnswerRequest, NothingFound, Routed, Timing
 from app.schemas.passage import Passage
 from app.schemas.prompt import Prompt
 
@@ -29,7 +30,7 @@ class Asked:
     """All that an answer says beside the engine's part."""
 
     request: AnswerRequest
-    checkpoint: str
+    lease: Lease
     prompt: Prompt
     retrieved: Retrieved
     retrieve_ms: float
@@ -43,7 +44,7 @@ class Asked:
         """Return the first event of the answer as a stream."""
         return Retrieval(
             id=self.id,
-            checkpoint=self.checkpoint,
+            checkpoint=self.lease.checkpoint,
             retriever=self.request.retriever,
             collection=self.request.collection,
             prompt=self.prompt.prompt,
@@ -65,7 +66,8 @@ class Asked:
             answer=text,
             citations=cite(text, prompt.passages),
             passages=prompt.passages,
-            checkpoint=self.checkpoint,
+            checkpoint=self.lease.checkpoint,
+            routed=Routed(pool=self.lease.pool, reason=self.lease.choice.reason),
             retriever=request.retriever,
             prompt=prompt.prompt,
             collection=request.collection,

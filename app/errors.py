@@ -4,6 +4,7 @@ AppError                     status 500   exit code 1
 ├── ModelNotFound            status 404   exit code 2   `--model` names nothing that can be served
 ├── CheckpointDamaged        status 500   exit code 2   a checkpoint.json that cannot be read
 ├── CheckpointNotServed      status 404   exit code 2   a request asks for a checkpoint that no engine serves
+├── RoutingNotFound          status 500   exit code 2   `--routing` names no policy
 ├── ModelNotServed           status 404   exit code 2   an OpenAI request names no arm
 ├── PromptNotFound           status 404   exit code 2   a request asks for a prompt that does not exist
 ├── PromptTooLong            status 422   exit code 2   question and passages exceed the model's context
@@ -65,6 +66,12 @@ class CheckpointNotServed(AppError):
     """The engine does not serve the checkpoint that a request asks for."""
 
     status = 404
+    exit_code = 2
+
+
+class RoutingNotFound(AppError):
+    """`--routing` names no policy, or one that cannot be made."""
+
     exit_code = 2
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,11 +16,12 @@ from app.answering import Answerer
 from app.api import middleware, problems
 from app.api.deps import Services
 from app.api.describing import described
-from app.chat.arms import list_arms
-from app.engine import Engine, ServedModel
+from app.engine import ServedModel
 from app.flow.drain import Drain
+from app.pools import Pool, Pools
 from app.prompting.assemble import Assembler
 from app.prompting.tokens import TokenCounter
+from app.routing.load import load_routing
 from app.settings import Settings
 from app.telemetry import Telemetry
 from indexer.index import Index
@@ -31,35 +32,32 @@ VERSION = "0.1.0"
 def create_app(
     settings: Settings,
     index: Index,
-    engine_url: str,
-    served: Sequence[ServedModel],
-    engine_problem: Callable[[], str | None] = lambda: None,
+    engines: Sequence[Pool],
     *,
     drain: Drain | None = None,
 ) -> FastAPI:
-    """Return the REST API over an index and an engine.
+    """Return the REST API over an index and the pools of engines.
 
     Args:
         settings: Limits, and the file of the API keys.
         index: The documents; the caller closes it.
-        engine_url: An OpenAI-compatible server.
-        served: The models it serves, the default first.
-        engine_problem: Says why the engine cannot answer; None from it means that nothing is known against it.
+        engines: Where the checkpoints are served, the default first.
         drain: What ends the server in good order, where something does.
 
     Raises:
         KeysDamaged: The file of the API keys cannot be read.
-        PromptNotFound: The settings name a prompt that does not exist.
+        PromptNotFound, RoutingNotFound: The settings name a prompt or a routing policy that does not exist.
     """
     keys, drain, telemetry = LiveKeys(settings.keys_file), drain or Drain(), Telemetry()
-    assemblers = {model.name: _assembler(model, settings.max_model_len) for model in served}
-
-    engine = Engine(engine_url, settings.engine_timeout_s, connections=settings.max_in_flight + 4)
+    pools = Pools(
+        engines,
+        lambda model: _assembler(model, settings.max_model_len),
+        load_routing(settings.routing, settings.routing_options),
+    )
     guarded = GuardedIndex(index)
     answerer = Answerer(
         guarded,
-        engine,
-        assemblers,
+        pools,
         telemetry,
         prompt=settings.prompt,
         max_in_flight=settings.max_in_flight,
@@ -72,18 +70,15 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         answerer.close()
-        await engine.close()
+        await pools.close()
 
     app = FastAPI(title="Openbook", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.services = Services(
         guarded,
-        engine,
+        pools,
         answerer,
         telemetry,
-        served[0].name,
-        engine_problem,
         drain,
-        arms=list_arms(list(assemblers)),
         started=int(time.time()),
         heartbeat_s=settings.heartbeat_s,
     )

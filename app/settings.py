@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from app.routing import RoutingOptions
 from corpus.home import keys_home, store_home
 
 ORIGIN = re.compile(r"https?://[A-Za-z0-9.-]+(:\d+)?|https?://\[[0-9A-Fa-f:]+\](:\d+)?")
@@ -42,6 +43,12 @@ class Settings(BaseSettings):
     """An OpenAI-compatible server to use instead of starting vLLM, e.g. `http://127.0.0.1:8001`."""
     engine_port: int = Field(default=0, ge=0, le=65535)
     """The loopback port of the vLLM that is started; 0 takes a free one."""
+    routing: str = "fixed"
+    """Which checkpoint answers a question that names none: a policy's name, or `package.module:Class`."""
+    routing_threshold: float | None = None
+    """Where the policy draws its line; None takes its own."""
+    routing_checkpoint: str | None = None
+    """The checkpoint for what the policy singles out; None takes the second that is served."""
     engine_timeout_s: float = Field(default=120.0, gt=0)
     heartbeat_s: float = Field(default=15.0, gt=0)
     """Seconds of silence after which a streamed answer sends a comment, so that no proxy takes it for dead."""
@@ -73,6 +80,11 @@ class Settings(BaseSettings):
     """After SIGTERM: how long requests under way may go on. Most that send the signal wait 30 s before they kill."""
     retrieval_threads: int = Field(default=16, ge=1)
     """Questions searched for at the same time; those that wait for the embedding model are embedded together."""
+
+    @property
+    def routing_options(self) -> RoutingOptions:
+        """What the routing policy is made with."""
+        return RoutingOptions(self.routing_checkpoint, self.routing_threshold)
 
     @field_validator("cors_origin", mode="before")
     @classmethod

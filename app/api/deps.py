@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -10,10 +9,11 @@ from fastapi import Depends, Request
 
 from app.access.guarded_index import GuardedIndex
 from app.answering import Answerer
-from app.chat.arms import Arm
+from app.chat.arms import Arm, list_arms
 from app.engine import Engine
 from app.errors import Draining, EngineFailed
 from app.flow.drain import Drain
+from app.pools import Pools
 from app.telemetry import Telemetry
 
 
@@ -23,29 +23,46 @@ class Services:
 
     index: GuardedIndex
     """As the caller of the request at hand may see it."""
-    engine: Engine
+    pools: Pools
     answerer: Answerer
     telemetry: Telemetry
-    checkpoint: str
-    """The label that answers where a request names none."""
-    engine_problem: Callable[[], str | None]
-    """Why the supervised engine cannot answer; None where nothing is known against it."""
     drain: Drain
-    arms: tuple[Arm, ...]
-    """What OpenAI's paths call models; the first is the default."""
     started: int
     """When the app was made, in seconds since 1970."""
     heartbeat_s: float = 15.0
     """Seconds of silence after which a streamed answer sends a comment."""
+
+    @property
+    def checkpoint(self) -> str:
+        """The label that answers where a request names none."""
+        return self.pools.default
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of that checkpoint."""
+        return self.pools.engine_for()
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """What OpenAI's paths call models; the first is the default."""
+        return list_arms(self.pools.checkpoints)
+
+    def engine_problem(self) -> str | None:
+        """Say why the default's engine cannot answer; None where nothing is known against it."""
+        return self.pools.problem()
 
     def require_running(self) -> None:
         """Raise `Draining` where the server is ending."""
         if self.drain.has_begun:
             raise Draining("The server is ending: it finishes what it has and takes nothing new.")
 
-    def require_engine(self) -> None:
-        """Raise `EngineFailed` where the engine is known not to answer."""
-        if problem := self.engine_problem():
+    def require_engine(self, checkpoint: str | None = None) -> None:
+        """Raise `EngineFailed` where the engine of a checkpoint is known not to answer.
+
+        Raises:
+            CheckpointNotServed: There is none.
+        """
+        if problem := self.pools.problem(checkpoint):
             raise EngineFailed(problem)
 
 

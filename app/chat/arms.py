@@ -28,13 +28,14 @@ class Arm:
     """A model of `GET /v1/models`."""
 
     name: str
-    checkpoint: str
+    checkpoint: str | None
+    """None takes the one being served at the time of the question, or what the routing policy says."""
     retriever: RetrieverName
 
 
 def list_arms(checkpoints: Sequence[str]) -> tuple[Arm, ...]:
     """Return every arm of the served checkpoints, whose first is the default; the default arm comes first."""
-    prefixes = [(SERVED, checkpoints[0]), *((checkpoint, checkpoint) for checkpoint in checkpoints)]
+    prefixes = [(SERVED, None), *((checkpoint, checkpoint) for checkpoint in checkpoints)]
     return tuple(
         Arm(f"{prefix}/{name}", checkpoint, retriever)
         for prefix, checkpoint in prefixes

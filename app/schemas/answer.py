@@ -72,6 +72,15 @@ class Timing(Schema):
     total_ms: float
 
 
+class Routed(Schema):
+    """Which replicas answered, and why these."""
+
+    pool: str
+    """The name of the pool; pools that serve one checkpoint are named after it."""
+    reason: str
+    """Why its checkpoint was chosen: the request named it, or what the routing policy went by."""
+
+
 class Answer(Schema):
     """The answer to one question, with all that is needed to produce it again."""
 
@@ -81,6 +90,7 @@ class Answer(Schema):
     citations: tuple[Citation, ...]
     passages: tuple[Passage, ...]
     checkpoint: str
+    routed: Routed | None = None
     retriever: RetrieverName
     prompt: str
     collection: str

@@ -14,6 +14,7 @@ from app.base_checkpoint import ensure_base_checkpoint
 from app.checkpoints import Model, resolve
 from app.engine import Engine, ServedModel
 from app.errors import ModelNotFound
+from app.pools import Pool
 from app.serving.command import EngineOptions, bounded_model_len
 from app.serving.engine_process import EngineProcess, free_port
 from app.serving.supervisor import Supervisor
@@ -33,6 +34,11 @@ class Backend:
     def problem(self) -> str | None:
         """Say why the engine cannot answer; None where nothing is known against it."""
         return self.supervisor.problem if self.supervisor else None
+
+    def pools(self, settings: Settings) -> tuple[Pool, ...]:
+        """Return the one pool of this engine."""
+        engine = Engine(self.url, settings.engine_timeout_s, connections=settings.max_in_flight + 4)
+        return (Pool(self.served[0].name, engine, self.served, self.problem),)
 
     @contextmanager
     def running(self, on_ready: Callable[[], None], on_failure: Callable[[], None]) -> Iterator[None]:

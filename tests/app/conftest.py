@@ -14,8 +14,9 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from app.engine import ServedModel
+from app.engine import Engine, ServedModel
 from app.main import create_app
+from app.pools import Pool, nothing_known
 from app.settings import Settings
 from indexer.index import Index
 from indexer.ingesting.ingest import ingest
@@ -48,14 +49,14 @@ def serve(saltmere: Index, engine: OpenAiServer, tmp_path: Path) -> Iterator[Ser
     with ExitStack() as stack:
 
         def start(
-            engine_problem: Callable[[], str | None] = lambda: None,
+            engine_problem: Callable[[], str | None] = nothing_known,
             served: tuple[ServedModel, ...] = (ServedModel(MODEL, None, 512),),
             **settings: object,
         ) -> httpx.Client:
             all_settings = Settings.model_validate(
                 {"store": tmp_path, "engine_url": engine.url, "prompt": "passages", **settings}
             )
-            app = create_app(all_settings, saltmere, engine.url, served, engine_problem)
+            app = create_app(all_settings, saltmere, [pool(engine.url, served, engine_problem)])
             url = stack.enter_context(running(app))
             return stack.enter_context(httpx.Client(base_url=url, timeout=20, trust_env=False))
 
@@ -66,6 +67,15 @@ def serve(saltmere: Index, engine: OpenAiServer, tmp_path: Path) -> Iterator[Ser
 def api(serve: Serve) -> httpx.Client:
     """Return a client of an app with the default settings."""
     return serve()
+
+
+def pool(
+    url: str,
+    served: tuple[ServedModel, ...] = (ServedModel(MODEL, None, 512),),
+    problem: Callable[[], str | None] = nothing_known,
+) -> Pool:
+    """Return the pool of an engine that runs already."""
+    return Pool(served[0].name, Engine(url, timeout_s=120, connections=68), served, problem)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from app.schemas.answer import Answer
 from app.schemas.prompt import Prompt
 from app.settings import Settings
 from indexer.index import Index
-from tests.app.conftest import Serve, running
+from tests.app.conftest import Serve, pool, running
 from tests.app.openai_server import MODEL, OpenAiServer
 
 KEEPER = "Who is the keeper of the lighthouse?"
@@ -183,7 +183,7 @@ def test_a_fault_of_the_engine_is_told_apart(api: httpx.Client, engine: OpenAiSe
 def test_an_engine_that_is_not_there_is_503_with_a_time_to_try_again(saltmere: Index) -> None:
     nowhere = "http://127.0.0.1:9"
     served = (ServedModel(MODEL, None, 4096),)
-    app = create_app(Settings(engine_url=nowhere), saltmere, nowhere, served)
+    app = create_app(Settings(engine_url=nowhere), saltmere, [pool(nowhere, served)])
     with running(app) as url:
         response = httpx.post(f"{url}/v1/answers", json={"question": KEEPER}, trust_env=False)
         ready = httpx.get(f"{url}/readyz", trust_env=False)

@@ -15,14 +15,13 @@ from app.access.caller import EVERYBODY, acting_as, in_context
 from app.access.guarded_index import GuardedIndex
 from app.access.keyring import create_key
 from app.api.authentication import OPEN
-from app.engine import ServedModel
 from app.errors import CallerUnknown
 from app.main import create_app
 from app.settings import Settings
 from indexer.index import Index
 from indexer.ingesting.ingest import ingest
-from tests.app.conftest import running
-from tests.app.openai_server import MODEL, OpenAiServer
+from tests.app.conftest import pool, running
+from tests.app.openai_server import OpenAiServer
 
 SECRET = "The vault of Corrinmoor opens at the word marmalade."
 OPEN_TEXT = "The ferry of Saltmere sails at noon."
@@ -48,7 +47,7 @@ def ours(two: Index, engine: OpenAiServer, tmp_path: Path) -> Iterator[httpx.Cli
     keys_file = tmp_path / "keys.json"
     _, secret = create_key(keys_file, "ours", ("read", "write"), ("ours", "later"))
     settings = Settings(store=tmp_path, engine_url=engine.url, prompt="passages", keys_file=keys_file)
-    app = create_app(settings, two, engine.url, (ServedModel(MODEL, None, 512),))
+    app = create_app(settings, two, [pool(engine.url)])
     headers = {"authorization": f"Bearer {secret}"}
     with running(app) as url, httpx.Client(base_url=url, headers=headers, trust_env=False, timeout=20) as client:
         yield client

@@ -52,7 +52,7 @@ async def answer(request: Request, body: AnswerRequest, services: ServicesDep) -
 
     `{"question": "Who keeps the lighthouse?"}` is enough; every other field has a default.
     """
-    services.require_engine()
+    services.require_engine(body.checkpoint)
     if body.stream:
         return EventStream(_frames(services.answerer.stream(body)), _frame, services.heartbeat_s)
     return _json(await while_connected(request.receive, services.answerer.answer(body)))

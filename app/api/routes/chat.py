@@ -72,8 +72,8 @@ async def complete(request: Request, body: ChatRequest, services: ServicesDep) -
     The last message, the user's, is the question that passages are retrieved for; earlier turns stand before it in the
     prompt, as many as fit. What a system message says is added to the prompt's own instruction.
     """
-    services.require_engine()
     arm = find_arm(body.model, services.arms)
+    services.require_engine(arm.checkpoint)
     try:
         question = question_of(body, arm)
     except ValidationError as error:
@@ -108,7 +108,7 @@ def _model(arm: Arm, services: ServicesDep) -> dict[str, Any]:
         "created": services.started,
         "owned_by": "openbook",
         "openbook": {
-            "checkpoint": arm.checkpoint,
+            "checkpoint": arm.checkpoint or services.checkpoint,
             "retriever": arm.retriever,
             "default": arm == services.arms[0],
         },
