@@ -167,7 +167,8 @@ class _Shown:
 
     def record(self, record: FileRecord) -> None:
         if self._as_json:
-            print_json(asdict(record))
+            # Nothing in a record holds another dataclass: asdict would copy each value for nothing.
+            print_json(vars(record))
         elif self._lists and record.status not in ("unchanged", "skipped"):
             click.echo(line_for(record))
         for line in _problem_lines(record, strict=self._strict):

@@ -38,7 +38,8 @@ def filled(writer: StoreWriter, *ids: str) -> None:
 
 def chunk_ids(folder: Path) -> list[int]:
     with closing(connect(folder)) as connection:
-        return queries.live_vectors(connection, "default", DIMENSION)[0].tolist()
+        blocks = queries.live_vector_blocks(connection, "default", DIMENSION)
+        return [id_ for ids, _ in blocks for id_ in ids.tolist()]
 
 
 def test_ids_of_chunks_are_never_used_again_even_after_the_last_one_was_deleted(store):
@@ -181,3 +182,33 @@ def test_readers_cannot_write(store):
 def test_a_name_that_cannot_be_a_folder_is_no_collection(name):
     with pytest.raises(UsageError):
         check_collection_name(name)
+
+
+def steps_of_another_document(folder: Path, documents: int) -> int:
+    """Return in how many hundreds of SQLite's steps one more document is looked up and put beside so many."""
+    with open_writer(folder, 0) as writer:
+        writer.add_collection("default", FINGERPRINT)
+        writer.put("default", [version(f"d{number}", f"text {number}") for number in range(documents)])
+        (last,) = writer.connection.execute("SELECT max(key) FROM versions").fetchone()
+        steps = 0
+
+        def count() -> int:
+            nonlocal steps
+            steps += 1
+            return 0
+
+        writer.connection.set_progress_handler(count, 100)
+        queries.version_stamps(writer.connection, "default", ["one more"])
+        queries.file_stamps_of(writer.connection, "default", ["one more"])
+        queries.documents_of_source_hashes(writer.connection, "default", [f"hash {number}" for number in range(256)])
+        queries.known_vectors(writer.connection, "default", [f"text {number}!".encode() for number in range(256)])
+        queries.signatures_after(writer.connection, "default", last, 100)
+        queries.signatures_of(writer.connection, range(1, 257))
+        writer.put("default", [version("one more", "one more text")])
+        writer.connection.set_progress_handler(None, 0)
+        return steps
+
+
+def test_a_document_takes_no_more_steps_beside_many_others_than_beside_few(tmp_path):
+    few, many = (steps_of_another_document(tmp_path / str(count), count) for count in (500, 4000))
+    assert many < 1.2 * few

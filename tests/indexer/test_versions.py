@@ -94,14 +94,15 @@ def test_passages_of_the_past_are_read_only_where_they_are_asked_for(writer):
 
 
 def test_a_document_is_superseded_by_what_says_so_now(writer):
+    superseding = Scope("default").superseding
     writer.put(
         "default", [dated("old", "x"), dated("new", "y", supersedes="old"), dated("self", "z", supersedes="self")]
     )
-    assert queries.superseded_by(writer.connection, "default", ["old", "new", "self"]) == {"old": "new"}
+    assert superseding(writer.connection, ["old", "new", "self"]) == {"old": ("new",)}
     writer.put("default", [dated("newer", "w", supersedes="old")])
-    assert queries.superseded_by(writer.connection, "default", ["old"]) == {"old": "newer"}
+    assert superseding(writer.connection, ["old"]) == {"old": ("new", "newer")}
     writer.put("default", [dated("new", "y"), dated("newer", "w")])
-    assert queries.superseded_by(writer.connection, "default", ["old"]) == {}
+    assert superseding(writer.connection, ["old"]) == {}
 
 
 def test_a_deleted_document_takes_the_stamps_of_its_files_along(writer):
@@ -151,9 +152,9 @@ def test_documents_are_found_by_the_bytes_they_were_read_from(store):
     with open_writer(store, 0) as writer:
         writer.add_collection("default", FINGERPRINT)
         writer.put("default", [version("a"), version("b")])
-        assert queries.document_of_source_hash(writer.connection, "default", "hash") == ("a", "source")
-        assert queries.document_of_source_hash(writer.connection, "default", "unknown") is None
-        assert queries.document_of_source_hash(writer.connection, "other", "hash") is None
+        found = queries.documents_of_source_hashes(writer.connection, "default", ["hash", "unknown"])
+        assert found == {"hash": [("a", "source"), ("b", "source")]}
+        assert queries.documents_of_source_hashes(writer.connection, "other", ["hash"]) == {}
 
 
 def test_versions_are_listed_and_shown_at_the_command_line(store, settings, tmp_path, monkeypatch):

@@ -78,44 +78,21 @@ def document(
     return DocumentDetail(**fields, text=row[-1], chunks=chunks_of_version(connection, fields["version"]))
 
 
-def superseded_by(connection: sqlite3.Connection, collection: str, document_ids: Iterable[str]) -> dict[str, str]:
-    """Return which of these documents are superseded, each with the document whose current version says so.
-
-    Where several say so, it is the one that was indexed last.
-    """
-    found: dict[str, str] = {}
-    for some in batches(list(document_ids)):
-        rows = connection.execute(
-            "SELECT v.supersedes, d.id FROM documents d JOIN versions v ON v.key = d.version"
-            f" WHERE d.collection = ? AND v.supersedes IN ({marks(some)}) AND v.supersedes != d.id ORDER BY v.key",
-            (collection, *some),
-        )
-        found.update((row[0], row[1]) for row in rows)
-    return found
-
-
 def documents_of_source_hashes(
     connection: sqlite3.Connection, collection: str, source_hashes: Iterable[str]
 ) -> dict[str, list[tuple[str, str]]]:
     """Return the documents whose current version was read from these bytes: hash to [(document id, source)]."""
     found: dict[str, list[tuple[str, str]]] = {}
     for some in batches(list(source_hashes)):
+        # CROSS JOIN begins with these hashes, not with every document.
         rows = connection.execute(
-            "SELECT v.source_hash, d.id, v.source FROM versions v JOIN documents d ON d.version = v.key"
+            "SELECT v.source_hash, d.id, v.source FROM versions v CROSS JOIN documents d ON d.version = v.key"
             f" WHERE d.collection = ? AND v.source_hash IN ({marks(some)}) ORDER BY d.key",
             (collection, *some),
         )
         for source_hash, id_, source in rows:
             found.setdefault(source_hash, []).append((id_, source))
     return found
-
-
-def document_of_source_hash(
-    connection: sqlite3.Connection, collection: str, source_hash: str
-) -> tuple[str, str] | None:
-    """Return id and source of the first document that was read from these bytes, or None."""
-    found = documents_of_source_hashes(connection, collection, [source_hash])
-    return found[source_hash][0] if found else None
 
 
 def document_fields(row: Sequence[Any]) -> dict[str, Any]:

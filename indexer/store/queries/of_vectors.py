@@ -34,25 +34,13 @@ def count_live_vectors(connection: sqlite3.Connection, collection: str, after: i
     return int(count)
 
 
-def live_vectors(
-    connection: sqlite3.Connection, collection: str, dimension: int, after: int = 0
-) -> tuple[Ids, Vectors]:
-    """Return ids and vectors of the live chunks above the id `after`, by id: shapes (n,) and (n, dimension)."""
-    count = count_live_vectors(connection, collection, after)
-    ids = np.empty(count, dtype=np.int64)
-    vectors = np.empty((count, dimension), dtype=np.float32)
-    filled = 0
-    for some_ids, some_vectors in live_vector_blocks(connection, collection, dimension, after):
-        ids[filled : filled + len(some_ids)] = some_ids
-        vectors[filled : filled + len(some_ids)] = some_vectors
-        filled += len(some_ids)
-    return ids, vectors
-
-
 def live_vector_blocks(
     connection: sqlite3.Connection, collection: str, dimension: int, after: int = 0, block: int = BLOCK
 ) -> Iterator[tuple[Ids, Vectors]]:
-    """Yield the same as `live_vectors` in blocks of at most `block` rows, so that no more is in memory at once."""
+    """Yield ids and vectors of the live chunks above the id `after`, by id, in blocks of at most `block`.
+
+    A block's shapes are (n,) and (n, dimension); no more than one is in memory at once.
+    """
     rows = connection.execute(f"SELECT c.id, e.vector {LIVE} ORDER BY c.id", (after, collection))
     while some := rows.fetchmany(block):
         yield _arrays(some, dimension)
@@ -76,10 +64,11 @@ def known_vectors(connection: sqlite3.Connection, collection: str, text_hashes: 
     """Return the stored vectors of those texts that this collection has embedded before."""
     found: dict[bytes, bytes] = {}
     for some in batches(list(set(text_hashes))):
-        # A bare column beside min() is that of the row with the least: one vector for each text.
+        # A bare column beside min() is that of the row with the least: one vector for each text. CROSS JOIN begins
+        # with these texts, not with every document.
         rows = connection.execute(
-            "SELECT c.text_hash, min(c.id), e.vector FROM chunks c JOIN embeddings e ON e.chunk = c.id"
-            " JOIN versions v ON v.key = c.version JOIN documents d ON d.key = v.document"
+            "SELECT c.text_hash, min(c.id), e.vector FROM chunks c CROSS JOIN embeddings e ON e.chunk = c.id"
+            " CROSS JOIN versions v ON v.key = c.version CROSS JOIN documents d ON d.key = v.document"
             f" WHERE c.text_hash IN ({marks(some)}) AND d.collection = ? GROUP BY c.text_hash",
             (*some, collection),
         )

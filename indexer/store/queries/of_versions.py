@@ -52,8 +52,9 @@ def signatures_after(
     connection: sqlite3.Connection, collection: str, after: int, limit: int
 ) -> list[tuple[int, bytes]]:
     """Return (key, MinHash signature) of up to `limit` current versions behind the key `after`, by key."""
+    # CROSS JOIN keeps this order, so that only versions behind the key are looked at.
     return connection.execute(
-        "SELECT v.key, v.signature FROM versions v JOIN documents d ON d.version = v.key"
+        "SELECT v.key, v.signature FROM versions v CROSS JOIN documents d ON d.version = v.key"
         " WHERE v.key > ? AND d.collection = ? AND v.signature IS NOT NULL ORDER BY v.key LIMIT ?",
         (after, collection, limit),
     ).fetchall()
@@ -64,7 +65,7 @@ def signatures_of(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[i
     found: dict[int, tuple[str, bytes]] = {}
     for some in batches(list(keys)):
         rows = connection.execute(
-            "SELECT v.key, d.id, v.signature FROM versions v JOIN documents d ON d.version = v.key"
+            "SELECT v.key, d.id, v.signature FROM versions v CROSS JOIN documents d ON d.version = v.key"
             f" WHERE v.key IN ({marks(some)}) AND v.signature IS NOT NULL",
             some,
         )
