@@ -17,6 +17,7 @@ import numpy as np
 from indexer import vectors
 from indexer.errors import VectorsDamaged
 from indexer.failpoints import failpoint
+from indexer.memory import give_back_freed_memory
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import VECTORS, snapshot
@@ -57,6 +58,8 @@ def publish(writer: StoreWriter, name: str, *, again: bool = False) -> Collectio
         failpoint("publish.begun")
         generation, index = write(writer, state, again=again)
     writer.point_to(name, generation, state.revision, index.count, index.last_id)
+    del index
+    give_back_freed_memory()
     published = _state(writer.connection, name)
     drop_unneeded(writer, published)
     return published

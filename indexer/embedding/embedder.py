@@ -18,8 +18,8 @@ from indexer.embedding.batches import batches
 from indexer.embedding.fingerprint import PROBE_TEXTS, Fingerprint, Vectors
 from indexer.embedding.gathering import Gatherer
 from indexer.embedding.loading import load_model
-from indexer.embedding.memory import keep_freed_memory
 from indexer.errors import EmbedderError, VectorRefused
+from indexer.memory import keep_freed_memory
 from indexer.settings import EmbedderDtype
 
 if TYPE_CHECKING:
