@@ -2,34 +2,37 @@
 
 Retrieval computes (it embeds the question) and runs in a thread pool; generation waits for the engine. A limit on the
 questions in flight keeps the waiting short: a question that would have to wait too long is refused at once.
+
+Where a search finds nothing, the engine is not asked: what it made up would look like an answer from the documents.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
 
-from app.access.caller import in_context
+from app.access.caller import Result, in_context
 from app.access.guarded_index import GuardedIndex
-from app.asked import Asked, Retrieved, milliseconds_since
+from app.asked import Asked, Retrieved
 from app.engine import Generation
 from app.events import Event, Token, Trimmer
+from app.evidence import find_evidence
 from app.flow.admission import Admission
 from app.flow.deadline import deadline
+from app.policy import Policy
 from app.pools import Pools
+from app.prompting import PromptTemplate
 from app.prompting.assemble import Assembler, find_prompt
+from app.retrieving import retrieve
 from app.routing import Choice, Inquiry
 from app.schemas.answer import Answer, AnswerRequest
-from app.schemas.passage import Passage
 from app.schemas.prompt import Prompt
+from app.settings import Settings
+from app.stages import Stages
 from app.telemetry import Telemetry
-from indexer.search.hits import Hit
-from indexer.search.options import SearchOptions
-
-WITHOUT_PASSAGES = find_prompt("closed_book")
 
 
 class Answerer:
@@ -40,12 +43,7 @@ class Answerer:
         index: GuardedIndex,
         pools: Pools,
         telemetry: Telemetry,
-        *,
-        prompt: str = "worked_examples",
-        max_in_flight: int = 64,
-        max_queued: int = 64,
-        deadline_s: float = 120.0,
-        retrieval_threads: int = 16,
+        settings: Settings,
     ) -> None:
         """Take its parts.
 
@@ -53,19 +51,17 @@ class Answerer:
             index: The documents.
             pools: The engines, and what writes the prompts of their checkpoints.
             telemetry: What counts.
-            prompt: Name of the prompt where there are passages and the request names none.
-            max_in_flight: Questions answered at the same time.
-            max_queued: Questions that may wait for that.
-            deadline_s: The most that a question may take, waiting included.
-            retrieval_threads: Questions searched for at the same time.
+            settings: Limits, prompt and prices.
+
+        Raises:
+            PromptNotFound: The settings name a prompt that does not exist.
         """
         self._index = index
-        self._with_passages = find_prompt(prompt)
         self._pools = pools
         self._telemetry = telemetry
-        self._pool = ThreadPoolExecutor(retrieval_threads, thread_name_prefix="retrieve")
-        self._admission = Admission(max_in_flight, max_queued)
-        self._deadline_s = deadline_s
+        self._policy = Policy.of(settings)
+        self._pool = ThreadPoolExecutor(settings.retrieval_threads, thread_name_prefix="retrieve")
+        self._admission = Admission(settings.max_in_flight, settings.max_queued)
 
     async def answer(self, request: AnswerRequest) -> Answer:
         """Answer a question.
@@ -78,10 +74,13 @@ class Answerer:
             indexer.errors.NotFound: The index holds no such collection or passage.
         """
         async with self._asking(request) as asked:
-            generation = await asked.lease.engine.generate(
-                asked.lease.checkpoint, asked.prompt.messages, request.decoding
-            )
-            return self._finish(asked, generation)
+            if not asked.prompt.answerable:
+                return self._unanswered(asked)
+            with asked.stages.timing("generate"):
+                generation = await asked.lease.engine.generate(
+                    asked.lease.checkpoint, asked.prompt.messages, request.decoding
+                )
+            return await self._finish(asked, generation)
 
     async def stream(self, request: AnswerRequest) -> AsyncGenerator[Event, None]:
         """Answer a question piece by piece; the last event is what `answer` returns. Raises as `answer` does.
@@ -90,23 +89,29 @@ class Answerer:
         """
         async with self._asking(request) as asked:
             yield asked.retrieval()
-            trimmer = Trimmer()
-            pieces = asked.lease.engine.stream(asked.lease.checkpoint, asked.prompt.messages, request.decoding)
-            async with aclosing(pieces):
-                async for piece in pieces:
-                    if isinstance(piece, Generation):
-                        answer = self._finish(asked, piece)
-                    elif text := trimmer.add(piece):
-                        yield Token(text=text)
+            if not asked.prompt.answerable:
+                answer = self._unanswered(asked)
+                yield Token(text=answer.answer)
+            else:
+                generation = None
+                async with aclosing(self._pieces(asked)) as pieces:
+                    async for piece in pieces:
+                        if isinstance(piece, Generation):
+                            generation = piece
+                        else:
+                            yield piece
+                assert generation is not None
+                answer = await self._finish(asked, generation)
         for citation in answer.citations:
             yield citation
         yield answer
 
     async def prompt(self, request: AnswerRequest) -> Prompt:
         """Write the final prompt of a question; the engine is not needed. Raises as `answer` does."""
-        async with deadline(self._deadline_s, request.timeout_s):
-            retrieved, choice = await self._retrieved(request)
-            return self._prompt(request, retrieved, self._pools.assembler_of(choice.checkpoint))
+        async with deadline(self._policy.deadline_s, request.timeout_s):
+            stages = Stages()
+            retrieved, choice = await self._retrieved(request, stages)
+            return self._prompt(request, retrieved, self._pools.assembler_of(choice.checkpoint), stages)
 
     def close(self) -> None:
         """End the thread pool."""
@@ -115,83 +120,77 @@ class Answerer:
     @asynccontextmanager
     async def _asking(self, request: AnswerRequest) -> AsyncIterator[Asked]:
         """Take a place among the questions being answered, and do all that comes before the engine."""
-        started = time.perf_counter()
-        async with deadline(self._deadline_s, request.timeout_s), self._admission.slot():
-            retrieving = time.perf_counter()
-            retrieved, choice = await self._retrieved(request)
+        stages = Stages()
+        async with deadline(self._policy.deadline_s, request.timeout_s), self._admission.slot():
+            stages.add("queue", stages.seconds())
+            retrieved, choice = await self._retrieved(request, stages)
             with self._pools.lease(choice) as lease:
-                prompt = self._prompt(request, retrieved, lease.assembler)
-                yield Asked(request, lease, prompt, retrieved, milliseconds_since(retrieving), started)
+                prompt = self._prompt(request, retrieved, lease.assembler, stages)
+                yield Asked(request, lease, prompt, retrieved, stages)
 
-    def _finish(self, asked: Asked, generation: Generation) -> Answer:
-        answer = asked.answer(generation)
-        self._telemetry.answered(answer.timing.retrieve_ms, answer.timing.generate_ms, generation.usage)
+    async def _pieces(self, asked: Asked) -> AsyncGenerator[Token | Generation, None]:
+        """Yield the engine's text as it comes, without the space around it, and at the end the whole."""
+        trimmer, started, begun = Trimmer(), time.perf_counter(), False
+        pieces = asked.lease.engine.stream(asked.lease.checkpoint, asked.prompt.messages, asked.request.decoding)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                if isinstance(piece, Generation):
+                    asked.stages.add("generate", time.perf_counter() - started)
+                    yield piece
+                    continue
+                if not begun:
+                    begun = True
+                    asked.stages.add("first_token", time.perf_counter() - started)
+                if text := trimmer.add(piece):
+                    yield Token(text=text)
+
+    async def _finish(self, asked: Asked, generation: Generation) -> Answer:
+        text, passages = generation.text.strip(), asked.prompt.passages
+        with asked.stages.timing("cite"):
+            evidence = await self._in_pool(lambda: find_evidence(text, passages, self._index))
+        answer = asked.answer(generation, evidence, self._policy.prices)
+        self._telemetry.answered(answer)
         return answer
 
-    async def _retrieved(self, request: AnswerRequest) -> tuple[Retrieved, Choice]:
+    def _unanswered(self, asked: Asked) -> Answer:
+        answer = asked.unanswered(self._policy.unanswerable_text, self._policy.prices)
+        self._telemetry.answered(answer)
+        return answer
+
+    def _prompt(self, request: AnswerRequest, retrieved: Retrieved, assembler: Assembler, stages: Stages) -> Prompt:
+        with stages.timing("prompt"):
+            asked_for = find_prompt(request.prompt) if request.prompt else None
+            if retrieved.nothing_found and not self._policy.answer_without_passages:
+                return _unanswerable(asked_for or self._policy.template(True), retrieved)
+            return assembler.assemble(
+                asked_for or self._policy.template(bool(retrieved.passages)),
+                request.question,
+                retrieved.passages,
+                request.decoding.max_tokens,
+                request.history,
+            )
+
+    async def _retrieved(self, request: AnswerRequest, stages: Stages) -> tuple[Retrieved, Choice]:
         """Return the passages, and which checkpoint reads them: a policy may go by how well they fit."""
         # A misspelt prompt or checkpoint costs no search.
         if request.prompt:
             find_prompt(request.prompt)
         self._pools.pool_of(request.checkpoint)
-        retrieved = Retrieved((), None)
+        retrieved = Retrieved()
         if request.retriever != "none":
-            loop = asyncio.get_running_loop()
-            retrieved = await loop.run_in_executor(self._pool, in_context(lambda: self._retrieve(request)))
+            started = time.perf_counter()
+            retrieved = await self._in_pool(lambda: retrieve(self._index, request))
+            stages.add("embed", retrieved.embed_seconds)
+            stages.add("search", time.perf_counter() - started - retrieved.embed_seconds)
         scores = tuple(passage.score for passage in retrieved.passages)
         inquiry = Inquiry(request.question, request.retriever, scores)
         return retrieved, self._pools.choose(request.checkpoint, inquiry)
 
-    def _prompt(self, request: AnswerRequest, retrieved: Retrieved, assembler: Assembler) -> Prompt:
-        template = self._with_passages if retrieved.passages else WITHOUT_PASSAGES
-        return assembler.assemble(
-            find_prompt(request.prompt) if request.prompt else template,
-            request.question,
-            retrieved.passages,
-            request.decoding.max_tokens,
-            request.history,
-        )
-
-    def _retrieve(self, request: AnswerRequest) -> Retrieved:
-        if request.retriever == "given":
-            hits: Sequence[Hit] = self._index.passages(request.passage_ids)
-            return Retrieved(_label(hits), None)
-        result = self._index.search(request.collection, request.question, request.top_k, _options(request))
-        return Retrieved(_label(result.hits), result.generation, result.revision, result.reason)
+    async def _in_pool(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, in_context(work))
 
 
-def _options(request: AnswerRequest) -> SearchOptions:
-    return SearchOptions(
-        retriever=request.retriever,
-        filter=request.filter,
-        as_of=request.as_of,
-        min_score=request.min_score,
-        mmr=request.mmr,
-        collapse=request.collapse,
-        per_document=request.per_document,
-        superseded=request.superseded,
-    )
-
-
-def _label(hits: Sequence[Hit]) -> tuple[Passage, ...]:
-    """Number the passages from 1, in the order of the prompt."""
-    return tuple(
-        Passage(
-            label=label,
-            id=hit.chunk_id,
-            document_id=hit.document_id,
-            title=hit.title,
-            source=hit.source,
-            text=hit.text,
-            start=hit.start,
-            end=hit.end,
-            score=hit.score,
-            context=hit.context,
-            heading_path=hit.heading_path,
-            page=hit.page,
-            authority=hit.authority,
-            effective=hit.effective,
-            superseded_by=hit.superseded_by,
-        )
-        for label, hit in enumerate(hits, 1)
+def _unanswerable(template: PromptTemplate, retrieved: Retrieved) -> Prompt:
+    return Prompt(
+        messages=(), prompt=template.name, passages=(), answerable=False, nothing_found=retrieved.nothing_found
     )

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from dataclasses import dataclass, field
 
-from app.citations import cite
 from app.engine import Generation
 from app.events import Retrieval
+from app.evidence import Evidence
 from app.pools import Lease
-from app.schemas.answer import Answer, AnswerRequest, NothingFound, Routed, Timing
-from app.schemas.passage import Passage
+from app.prices import Prices
+from app.schemas.answer import Answer, AnswerRequest, Routed, Usage
+from app.schemas.passage import NothingFound, Passage
 from app.schemas.prompt import Prompt
+from app.stages import Stages
+
+NOTHING_GENERATED = Usage(prompt_tokens=0, completion_tokens=0)
 
 
 @dataclass(frozen=True)
 class Retrieved:
     """The passages of a question, and which state of the index was searched."""
 
-    passages: tuple[Passage, ...]
-    generation: int | None
+    passages: tuple[Passage, ...] = ()
+    generation: int | None = None
     revision: int | None = None
     nothing_found: NothingFound | None = None
+    embed_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,7 @@ class Asked:
     lease: Lease
     prompt: Prompt
     retrieved: Retrieved
-    retrieve_ms: float
-    started: float
-    """When the question came, by `time.perf_counter`."""
-    generating: float = field(default_factory=time.perf_counter)
-    """When the engine's part began."""
+    stages: Stages
     id: str = field(default_factory=lambda: f"answer-{uuid.uuid4().hex}")
 
     def retrieval(self) -> Retrieval:
@@ -45,28 +45,39 @@ class Asked:
         return Retrieval(
             id=self.id,
             checkpoint=self.lease.checkpoint,
+            weights_hash=self.lease.weights_hash,
             retriever=self.request.retriever,
             collection=self.request.collection,
             prompt=self.prompt.prompt,
+            answerable=self.prompt.answerable,
             passages=self.prompt.passages,
             dropped_passages=self.prompt.dropped_passages,
             nothing_found=self.retrieved.nothing_found,
             index_generation=self.retrieved.generation,
             index_revision=self.retrieved.revision,
-            retrieve_ms=self.retrieve_ms,
         )
 
-    def answer(self, generation: Generation) -> Answer:
-        """Return the answer: the text without the space around it, and where it rests in the passages."""
-        request, prompt, text = self.request, self.prompt, generation.text.strip()
-        generate_ms = milliseconds_since(self.generating)
+    def answer(self, generation: Generation, evidence: Evidence, prices: Prices) -> Answer:
+        """Return the answer: the text without the space around it, and what it rests on."""
+        return self._answer(generation.text.strip(), generation.finish_reason, generation.usage, evidence, prices)
+
+    def unanswered(self, text: str, prices: Prices) -> Answer:
+        """Return the answer where there is nothing to answer from."""
+        return self._answer(text, "stop", NOTHING_GENERATED, Evidence(), prices)
+
+    def _answer(self, text: str, finish_reason: str, usage: Usage, evidence: Evidence, prices: Prices) -> Answer:
+        request, prompt = self.request, self.prompt
         return Answer(
             id=self.id,
             question=request.question,
             answer=text,
-            citations=cite(text, prompt.passages),
+            answerable=prompt.answerable,
+            citations=evidence.citations,
+            invalid_citations=evidence.invalid,
             passages=prompt.passages,
+            dropped_passages=prompt.dropped_passages,
             checkpoint=self.lease.checkpoint,
+            weights_hash=self.lease.weights_hash,
             routed=Routed(pool=self.lease.pool, reason=self.lease.choice.reason),
             retriever=request.retriever,
             prompt=prompt.prompt,
@@ -74,16 +85,10 @@ class Asked:
             nothing_found=self.retrieved.nothing_found,
             index_generation=self.retrieved.generation,
             index_revision=self.retrieved.revision,
-            finish_reason=generation.finish_reason,
-            usage=generation.usage,
-            timing=Timing(
-                retrieve_ms=self.retrieve_ms, generate_ms=generate_ms, total_ms=milliseconds_since(self.started)
-            ),
+            finish_reason=finish_reason,
+            usage=usage,
+            cost=prices.cost(usage),
+            timing=self.stages.timing_now(),
             dropped_turns=prompt.dropped_turns,
             messages=prompt.messages if request.include_prompt else None,
         )
-
-
-def milliseconds_since(started: float) -> float:
-    """Return the time since a reading of `time.perf_counter`."""
-    return round((time.perf_counter() - started) * 1000, 3)

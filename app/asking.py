@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from app.errors import EngineUnreachable, ServerUnreachable
 from app.schemas.answer import Answer
-from app.schemas.passage import Citation, Passage
+from app.schemas.passage import Citation, NothingFound, Passage
 from app.schemas.problem import Problem
 from corpus.api_key import authorization
 from corpus.errors import UsageError
@@ -20,6 +20,12 @@ JSON = {"content-type": "application/json"}
 TIMEOUT_S = 300.0
 SNIPPET_CHARACTERS = 160
 CONTEXT_CHARACTERS = 60
+NOTHING_FOUND: dict[NothingFound, str] = {
+    "empty_collection": "the collection holds no documents yet",
+    "filter_matches_nothing": "the filter, or the day, leaves none",
+    "no_word_found": "none shares a word with the question",
+    "below_threshold": "none is near enough to the question",
+}
 
 
 class AnswerRefused(UsageError):
@@ -56,7 +62,9 @@ def ask_server(url: str, request: dict[str, Any]) -> Answer:
 def describe(answer: Answer) -> str:
     """Return the answer and its numbered sources as text: the citations, or the passages read where it cites none."""
     lines = [answer.answer or "(The model gave an empty answer.)"]
-    if answer.citations:
+    if answer.nothing_found:
+        lines += ["", f"No passages were found: {NOTHING_FOUND[answer.nothing_found]}."]
+    elif answer.citations:
         lines += ["", "Sources"]
         passages = {passage.id: passage for passage in answer.passages}
         lines += [_cited(citation, passages[citation.passage_id]) for citation in answer.citations]

@@ -58,6 +58,12 @@ def cite(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     return tuple(_citation(passage, span, "verbatim") for passage, span in found)
 
 
+def count_invalid_markers(answer: str, passages: Sequence[Passage]) -> int:
+    """Return how many markers of an answer, each time they stand there, name none of its passages."""
+    labels = {passage.label for passage in passages}
+    return sum(int(label) not in labels for label in MARKER.findall(answer))
+
+
 def _words(text: str) -> list[_Word]:
     found = (_Word(match[0].casefold(), match.start(), match.end()) for match in WORD.finditer(text))
     return [word for word in found if word.text not in ARTICLES]
@@ -87,6 +93,8 @@ def _citation(passage: Passage, span: tuple[int, int], method: str) -> Citation:
             "label": passage.label,
             "passage_id": passage.id,
             "document_id": passage.document_id,
+            "version": passage.version,
+            "page": passage.page,
             "title": passage.title,
             "source": passage.source,
             "quote": passage.text[start:end],

@@ -5,29 +5,29 @@ Whole and streamed answers come from one place, so that the tokens put together 
 
 from __future__ import annotations
 
-from app.schemas.answer import Answer, NothingFound
+from app.schemas.answer import Answer
 from app.schemas.arm import RetrieverName
-from app.schemas.passage import Citation, Passage
+from app.schemas.passage import Citation, DroppedPassage, NothingFound, Passage
 from app.schemas.problem import Problem
 from app.schemas.schema import Schema
 
 
 class Retrieval(Schema):
-    """The passages are found and the prompt is written; the engine begins."""
+    """The passages are found and the prompt is written; the engine begins, where there is something to answer from."""
 
     id: str
     """The id of the answer that follows."""
     checkpoint: str
     retriever: RetrieverName
     collection: str
+    weights_hash: str | None
     prompt: str
+    answerable: bool
     passages: tuple[Passage, ...]
-    dropped_passages: int
-    """How many of the retrieved passages did not fit into the model's context."""
+    dropped_passages: tuple[DroppedPassage, ...]
     nothing_found: NothingFound | None
     index_generation: int | None
     index_revision: int | None
-    retrieve_ms: float
 
 
 class Token(Schema):

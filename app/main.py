@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from fastapi import FastAPI
 
@@ -16,12 +15,10 @@ from app.answering import Answerer
 from app.api import middleware, problems
 from app.api.deps import Services
 from app.api.describing import described
-from app.engine import ServedModel
 from app.flow.drain import Drain
 from app.pools import Pool, Pools
-from app.prompting.assemble import Assembler
-from app.prompting.tokens import TokenCounter
 from app.routing.load import load_routing
+from app.served import assembler_for
 from app.settings import Settings
 from app.telemetry import Telemetry
 from indexer.index import Index
@@ -45,26 +42,18 @@ def create_app(
         drain: What ends the server in good order, where something does.
 
     Raises:
+        CheckpointDamaged: The card of a served checkpoint cannot be read.
         KeysDamaged: The file of the API keys cannot be read.
         PromptNotFound, RoutingNotFound: The settings name a prompt or a routing policy that does not exist.
     """
     keys, drain, telemetry = LiveKeys(settings.keys_file), drain or Drain(), Telemetry()
     pools = Pools(
         engines,
-        lambda model: _assembler(model, settings.max_model_len),
+        lambda model: assembler_for(model, settings.max_model_len),
         load_routing(settings.routing, settings.routing_options),
     )
     guarded = GuardedIndex(index)
-    answerer = Answerer(
-        guarded,
-        pools,
-        telemetry,
-        prompt=settings.prompt,
-        max_in_flight=settings.max_in_flight,
-        max_queued=settings.max_queued,
-        deadline_s=settings.deadline_s,
-        retrieval_threads=settings.retrieval_threads,
-    )
+    answerer = Answerer(guarded, pools, telemetry, settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -88,9 +77,3 @@ def create_app(
     middleware.install(app, settings, telemetry, keys, drain)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]
     return app
-
-
-def _assembler(model: ServedModel, max_model_len: int) -> Assembler:
-    """Return what writes the prompts for a served model, with its own tokenizer where its files are on this machine."""
-    folder = Path(model.root) if model.root and Path(model.root).is_dir() else None
-    return Assembler(TokenCounter(folder), model.max_model_len or max_model_len)

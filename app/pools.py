@@ -17,6 +17,7 @@ from app.errors import CheckpointNotServed, EngineFailed
 from app.prompting.assemble import Assembler
 from app.routing import Choice, Inquiry, Routing
 from app.routing.fixed import Fixed
+from app.served import weights_hash_of
 
 
 def nothing_known() -> str | None:
@@ -45,6 +46,8 @@ class Lease:
     pool: str
     engine: Engine
     assembler: Assembler
+    weights_hash: str | None
+    """SHA-256 of the checkpoint's weights, where its card is at hand."""
     choice: Choice
 
 
@@ -53,6 +56,7 @@ class _Entry:
     pool: Pool
     model: ServedModel
     assembler: Assembler
+    weights_hash: str | None
 
 
 class Pools:
@@ -135,13 +139,17 @@ class Pools:
             raise EngineFailed(problem)
         entry.pool.leases += 1
         try:
-            yield Lease(entry.model.name, entry.pool.name, entry.pool.engine, entry.assembler, choice)
+            yield Lease(
+                entry.model.name, entry.pool.name, entry.pool.engine, entry.assembler, entry.weights_hash, choice
+            )
         finally:
             entry.pool.leases -= 1
 
     def add(self, pool: Pool) -> None:
         """Serve the checkpoints of a pool too; those that another one serves already stay with it."""
-        added = {model.name: _Entry(pool, model, self._assembler_for(model)) for model in pool.served}
+        added = {
+            model.name: _Entry(pool, model, self._assembler_for(model), weights_hash_of(model)) for model in pool.served
+        }
         self._table = {**added, **self._table} if not self._table else {**self._table, **_missing(added, self._table)}
 
     def remove(self, pool: Pool) -> None:

@@ -55,6 +55,15 @@ class Settings(BaseSettings):
     prompt: str = "worked_examples"
     """The prompt of a question with passages that names none. The worked examples take 1,000 tokens, which the engine
     computes once; `passages` does without them."""
+    unanswerable_text: str = Field(default="The documents do not answer this.", min_length=1)
+    """The answer where a search finds nothing to answer from. The engine is not asked."""
+    answer_without_passages: bool = False
+    """Ask the engine even so, with the prompt without passages: it answers from what it knows by itself."""
+    currency: str = "USD"
+    price_prompt: float | None = Field(default=None, ge=0)
+    """What a million prompt tokens cost; where neither price is set, answers name no cost."""
+    price_completion: float | None = Field(default=None, ge=0)
+    """What a million tokens of answers cost."""
     max_model_len: int = Field(default=2048, ge=64)
     """Tokens of prompt and answer together; a model with a shorter context lowers it."""
     kv_cache_gib: int = Field(default=1, ge=1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
-from app.schemas.answer import Usage
+from app.schemas.answer import Answer
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -46,12 +46,14 @@ class Telemetry:
         self._requests.labels(route, method, str(status)).inc()
         self._request_seconds.labels(route).observe(seconds)
 
-    def answered(self, retrieve_ms: float, generate_ms: float, usage: Usage) -> None:
-        """Count an answered question."""
-        self._retrieval_seconds.observe(retrieve_ms / 1000)
-        self._generation_seconds.observe(generate_ms / 1000)
-        self._tokens.labels("prompt").inc(usage.prompt_tokens)
-        self._tokens.labels("completion").inc(usage.completion_tokens)
+    def answered(self, answer: Answer) -> None:
+        """Count an answered question, or one that was found to have no answer."""
+        timing = answer.timing
+        self._retrieval_seconds.observe((timing.embed_ms + timing.search_ms + timing.prompt_ms) / 1000)
+        if answer.answerable:
+            self._generation_seconds.observe(timing.generate_ms / 1000)
+        self._tokens.labels("prompt").inc(answer.usage.prompt_tokens)
+        self._tokens.labels("completion").inc(answer.usage.completion_tokens)
 
     def exposition(self, engine_up: bool, generations: dict[str, int], revisions: dict[str, int]) -> bytes:
         """Return all metrics as text, with the state of engine and index as it is now."""

@@ -27,9 +27,13 @@ def score_answers(
 
 
 def score_answer(record: AnswerRecord, question: Question) -> ScoreRecord:
-    """Return every metric that applies to one answer; none where there is no answer."""
+    """Return every metric that applies to one answer; none where there is no answer.
+
+    What the server says where it found nothing to answer from is no answer to the question: it scores as an empty one.
+    """
     scores: dict[str, float] | None = None
     if record.answer is not None:
-        values = {name: metric.score(record.answer, question) for name, metric in METRICS.items()}
+        answer = record.answer if record.answer.answerable else record.answer.model_copy(update={"answer": ""})
+        values = {name: metric.score(answer, question) for name, metric in METRICS.items()}
         scores = {name: value for name, value in values.items() if value is not None}
     return ScoreRecord(arm=record.arm, set=record.set, question_id=record.question_id, scores=scores)

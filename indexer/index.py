@@ -142,7 +142,7 @@ class Index:
                 if _state(connection, collection).fingerprint != state.fingerprint:
                     # What was found was measured, or could not be, by the vectors of the other model.
                     raise CollectionRebuilt
-        return SearchResult(hits, asked.generation, asked.revision, reason, threshold)
+        return SearchResult(hits, asked.generation, asked.revision, reason, threshold, asked.embed_seconds)
 
     def passages(self, ids: Sequence[int], collections: Iterable[str] | None = None) -> tuple[Hit, ...]:
         """Return the chunks of these ids in the order asked; of some collections, or of any.
@@ -161,6 +161,17 @@ class Index:
                 "Search again for current ids."
             )
         return tuple(hit(live[id_], GIVEN_SCORE) for id_ in ids)
+
+    def stretches(
+        self, spans: Sequence[tuple[int, int, int]], collections: Iterable[str] | None = None
+    ) -> tuple[str | None, ...]:
+        """Return stretches of stored texts, each named by the key of a version and its first and last + 1 character.
+
+        None stands for one whose version is not stored any more, or belongs to none of the collections.
+        """
+        with self._connections.reading() as connection:
+            texts = queries.texts_of(connection, {version for version, _, _ in spans}, collections)
+        return tuple(texts[version][start:end] if version in texts else None for version, start, end in spans)
 
     def sample(self, collection: str, count: int, seed: int = 0) -> tuple[Hit, ...]:
         """Return up to `count` passages of a collection, drawn by chance, the same ones each time.

@@ -50,6 +50,10 @@ class GuardedIndex:
         """See `Index.passages`; one of another collection is as missing as one that never was."""
         return self._index.passages(ids, current_caller().collections)
 
+    def stretches(self, spans: Sequence[tuple[int, int, int]]) -> tuple[str | None, ...]:
+        """See `Index.stretches`; one of another collection is as missing as one that never was."""
+        return self._index.stretches(spans, current_caller().collections)
+
     def documents(self, collection: str, after: str | None = None, limit: int = 100) -> tuple[DocumentRow, ...]:
         """See `Index.documents`."""
         with self._allowed(collection):

@@ -10,7 +10,7 @@ from app.errors import PromptNotFound, PromptTooLong
 from app.prompting import PROMPTS, PromptTemplate
 from app.prompting.conversation import Conversation
 from app.prompting.tokens import TokenCounter
-from app.schemas.passage import Passage
+from app.schemas.passage import DroppedPassage, Passage
 from app.schemas.prompt import Message, Prompt
 
 
@@ -65,7 +65,7 @@ class Assembler:
                     messages=messages,
                     prompt=template.name,
                     passages=tuple(passages[:kept]),
-                    dropped_passages=len(passages) - kept,
+                    dropped_passages=tuple(_dropped(passage) for passage in passages[kept:]),
                     dropped_turns=len(conversation) - turns,
                 )
         raise PromptTooLong(
@@ -79,6 +79,10 @@ def _less_and_less(turns: int, passages: int) -> Iterator[tuple[int, int]]:
     """Yield how many turns and how many passages to try, from everything down to the least."""
     yield from ((kept, passages) for kept in range(turns, -1, -1))
     yield from ((0, kept) for kept in range(passages - 1, min(passages, 1) - 1, -1))
+
+
+def _dropped(passage: Passage) -> DroppedPassage:
+    return DroppedPassage(id=passage.id, document_id=passage.document_id, score=passage.score)
 
 
 def _shown(passage: Passage) -> str:

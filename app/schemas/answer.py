@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from app.schemas.arm import SEARCH_OPTIONS, ArmOptions, RetrieverName
-from app.schemas.passage import Citation, Passage
+from app.schemas.passage import Citation, DroppedPassage, NothingFound, Passage
 from app.schemas.prompt import MAX_HISTORY, MAX_TEXT, Message, Turn
 from app.schemas.schema import Schema
-
-NothingFound = Literal["empty_collection", "filter_matches_nothing", "no_word_found", "below_threshold"]
 
 
 class AnswerRequest(ArmOptions):
@@ -58,17 +55,29 @@ class AnswerRequest(ArmOptions):
 
 
 class Usage(Schema):
-    """Tokens, as the engine counted them."""
+    """Tokens, as the engine counted them; none where it was not asked."""
 
     prompt_tokens: int
     completion_tokens: int
 
 
 class Timing(Schema):
-    """Milliseconds spent on one answer."""
+    """Milliseconds spent on one answer, in the order of its stages; 0 where there was no such stage."""
 
-    retrieve_ms: float
-    generate_ms: float
+    queue_ms: float = 0.0
+    """Waiting for a place among the questions being answered."""
+    embed_ms: float = 0.0
+    """Embedding the question, waiting for the embedding model included."""
+    search_ms: float = 0.0
+    """Searching, without embedding."""
+    prompt_ms: float = 0.0
+    """Choosing what fits and writing the prompt."""
+    first_token_ms: float | None = None
+    """From the request to the engine to the first piece of text; None where the answer was not streamed."""
+    generate_ms: float = 0.0
+    """The engine's part."""
+    cite_ms: float = 0.0
+    """Finding citations and comparing them with the stored text."""
     total_ms: float
 
 
@@ -81,18 +90,35 @@ class Routed(Schema):
     """Why its checkpoint was chosen: the request named it, or what the routing policy went by."""
 
 
+class Cost(Schema):
+    """What an answer costs by the server's prices for tokens."""
+
+    currency: str
+    money: float = Field(ge=0)
+
+
 class Answer(Schema):
     """The answer to one question, with all that is needed to produce it again."""
 
     id: str
     question: str
     answer: str
+    answerable: bool = True
+    """False where a search found nothing to answer from; `answer` is then a fixed text, of no engine."""
     citations: tuple[Citation, ...]
+    invalid_citations: int = 0
+    """How many markers name no passage, and how many quotes are not in the stored text any more; none of them is part
+    of `citations`."""
     passages: tuple[Passage, ...]
+    dropped_passages: tuple[DroppedPassage, ...] = ()
+    """The retrieved passages that are not part of the prompt, best first."""
     checkpoint: str
     routed: Routed | None = None
+    weights_hash: str | None = None
+    """SHA-256 of the checkpoint's weights, where its card is at hand."""
     retriever: RetrieverName
     prompt: str
+    """Name and version of the template."""
     collection: str
     nothing_found: NothingFound | None = None
     """Why a search found no passages; None where it found some, or where nothing was searched."""
@@ -102,6 +128,8 @@ class Answer(Schema):
     """Counts the commits of the collection: all up to this one were searched. None where none was."""
     finish_reason: str
     usage: Usage
+    cost: Cost | None = None
+    """None where the server knows no price."""
     timing: Timing
     dropped_turns: int = 0
     """How many turns of the history did not fit into the model's context."""

@@ -9,6 +9,9 @@ from pydantic import Field
 
 from app.schemas.schema import Schema
 
+NothingFound = Literal["empty_collection", "filter_matches_nothing", "no_word_found", "below_threshold"]
+"""Why a search found no passages."""
+
 
 class Passage(Schema):
     """A chunk returned for a question."""
@@ -32,6 +35,8 @@ class Passage(Schema):
     """The headings that it stands under, the outermost first."""
     page: int | None = None
     """The page that it begins on, from 1, where the format has pages."""
+    version: int = 0
+    """The key of the version of the document that it is cut from."""
     authority: int = 0
     """How much its document is to be believed."""
     effective: date | None = None
@@ -40,17 +45,31 @@ class Passage(Schema):
     """The documents that supersede its document."""
 
 
+class DroppedPassage(Schema):
+    """A passage that was found and is not part of the prompt."""
+
+    id: int
+    document_id: str
+    score: float
+    reason: Literal["budget"] = "budget"
+    """`budget`: it did not fit into the model's context, and those before it are better."""
+
+
 class Citation(Schema):
-    """A span of a passage that the answer rests on."""
+    """A span of a passage that the answer rests on, compared with the stored text of the document."""
 
     label: int
     passage_id: int
     document_id: str
+    version: int = 0
+    """The key of the version of the document in whose text the quote stands."""
+    page: int | None = None
+    """The page that the passage begins on, from 1, where the format has pages."""
     title: str
     source: str
     quote: str
     start: int
-    """Character offset of the quote in the document's text."""
+    """Character offset of the quote in the text of that version."""
     end: int
     method: Literal["marker", "verbatim"]
     """`marker`: the model wrote [n]. `verbatim`: the answer's words stand in the passage."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.schemas.passage import Passage
+from app.schemas.passage import DroppedPassage, NothingFound, Passage
 from app.schemas.schema import Schema
 
 MAX_TEXT = 8192
@@ -35,10 +35,15 @@ class Prompt(Schema):
     """The final prompt of a request, before generation: `POST /v1/prompts`."""
 
     messages: tuple[Message, ...]
+    """None where nothing was found to answer from: the engine would not be asked."""
     prompt: str
     """Name and version of the template, e.g. `passages@1`."""
     passages: tuple[Passage, ...]
-    dropped_passages: int = 0
-    """How many of the retrieved passages did not fit into the model's context."""
+    dropped_passages: tuple[DroppedPassage, ...] = ()
+    """The retrieved passages that are not part of it, best first."""
     dropped_turns: int = 0
-    """How many of the earlier turns did not."""
+    """How many of the earlier turns did not fit into the model's context."""
+    answerable: bool = True
+    """False where a search found nothing to answer from."""
+    nothing_found: NothingFound | None = None
+    """Why; None where passages were found, or where nothing was searched."""

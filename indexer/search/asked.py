@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,8 @@ class Asked:
         self._load = snapshot
         # No functools.cached_property: up to Python 3.11 it has one lock for all searches of all threads.
         self._vector: Vectors | None = None
+        self.embed_seconds = 0.0
+        """How long the vector of the question took, waiting for the model included."""
         self._snapshot: Snapshot | None = None
         self._ids: list[int] | None = None
 
@@ -54,7 +57,9 @@ class Asked:
     def vector(self) -> Vectors:
         """The unit vector of the question, shape (dimension,)."""
         if self._vector is None:
+            started = time.perf_counter()
             self._vector = self._embed(self.question)
+            self.embed_seconds = time.perf_counter() - started
         return self._vector
 
     @property

@@ -62,6 +62,8 @@ class SearchResult:
     """Why there are no hits; None where there are."""
     min_score: float | None = None
     """The threshold that was applied."""
+    embed_seconds: float = 0.0
+    """How long the question was waited for to be embedded."""
 
 
 def hit(passage: PassageRow, score: float, similarity: float | None = None) -> Hit:

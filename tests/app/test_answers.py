@@ -108,7 +108,7 @@ def test_the_past_holds_what_was_indexed_by_then(api: httpx.Client) -> None:
 def test_passages_that_exceed_the_context_are_dropped_and_counted(api: httpx.Client) -> None:
     request = {"question": KEEPER, "top_k": 6, "decoding": {"max_tokens": 200}}
     prompt = Prompt.model_validate_json(api.post("/v1/prompts", json=request).content)
-    assert prompt.dropped_passages == 6 - len(prompt.passages) > 0
+    assert len(prompt.dropped_passages) == 6 - len(prompt.passages) > 0
     assert prompt.passages[0].document_id == "lighthouse.md"
 
 

@@ -52,7 +52,7 @@ def test_the_worked_examples_stay_in_front_for_the_prefix_cache() -> None:
 def test_the_oldest_turns_go_before_any_passage_does() -> None:
     turns = [f"{role}:{number} {'tea ' * 40}" for number in range(4) for role in "ua"]
     prompt = written(*turns, prompt="passages", passages=PASSAGES, room=500)
-    assert (len(prompt.passages), prompt.dropped_passages) == (2, 0)
+    assert (len(prompt.passages), len(prompt.dropped_passages)) == (2, 0)
     assert 0 < prompt.dropped_turns < 8
     assert shown(prompt)[-2][1].startswith("3 ")
     assert shown(prompt)[0][0] == "user"
@@ -60,7 +60,7 @@ def test_the_oldest_turns_go_before_any_passage_does() -> None:
 
 def test_passages_go_when_all_turns_are_gone() -> None:
     prompt = written("u:One?", "a:1", prompt="passages", passages=PASSAGES, room=200)
-    assert (prompt.dropped_turns, prompt.dropped_passages) == (2, 1)
+    assert (prompt.dropped_turns, [dropped.id for dropped in prompt.dropped_passages]) == (2, [2])
 
 
 def test_control_tokens_in_a_turn_stay_text() -> None:

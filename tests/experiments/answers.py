@@ -25,7 +25,7 @@ def an_answer(text: str = "", documents: tuple[str, ...] = (), **changes: object
         index_generation=1,
         finish_reason="stop",
         usage=Usage(prompt_tokens=100, completion_tokens=5),
-        timing=Timing(retrieve_ms=1.0, generate_ms=2.0, total_ms=3.0),
+        timing=Timing(search_ms=1.0, generate_ms=2.0, total_ms=3.0),
     )
     return whole.model_copy(update=changes)
 

@@ -128,7 +128,7 @@ class SmallOpenbook:
             index_generation=1,
             finish_reason="stop",
             usage=Usage(prompt_tokens=len(prompt.messages[0].content.split()), completion_tokens=len(text.split())),
-            timing=Timing(retrieve_ms=1.0, generate_ms=1.0, total_ms=2.0),
+            timing=Timing(search_ms=1.0, generate_ms=1.0, total_ms=2.0),
         )
 
     @contextmanager

@@ -39,6 +39,7 @@ from indexer.store.queries.of_versions import (
     signatures,
     signatures_after,
     signatures_of,
+    texts_of,
     version_as_of,
     versions,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "signatures_after",
     "signatures_of",
     "staged_chunks",
+    "texts_of",
     "vectors_of",
     "version_as_of",
     "version_stamp",

@@ -29,6 +29,22 @@ def versions(connection: sqlite3.Connection, collection: str, document_id: str) 
     )
 
 
+def texts_of(
+    connection: sqlite3.Connection, keys: Iterable[int], collections: Iterable[str] | None = None
+) -> dict[int, str]:
+    """Return the texts of versions by key, those of some collections or of any; what is not there is left out."""
+    allowed = None if collections is None else set(collections)
+    found: dict[int, str] = {}
+    for some in batches(list(keys)):
+        rows = connection.execute(
+            "SELECT v.key, d.collection, v.text FROM versions v JOIN documents d ON d.key = v.document"
+            f" WHERE v.key IN ({marks(some)})",
+            some,
+        )
+        found.update({key: text for key, collection, text in rows if allowed is None or collection in allowed})
+    return found
+
+
 def version_as_of(connection: sqlite3.Connection, collection: str, document_id: str, day: date) -> int | None:
     """Return the key of the version that held on a day (see `indexer.search.scope`), or None where none did yet."""
     row = connection.execute(

@@ -173,7 +173,7 @@ def _answer(arm: str, question: str, text: str, passages: tuple[Passage, ...]) -
         index_generation=1 if passages else None,
         finish_reason="stop",
         usage=Usage(prompt_tokens=152 if passages else 41, completion_tokens=6),
-        timing=Timing(retrieve_ms=9.0, generate_ms=70.0, total_ms=80.0),
+        timing=Timing(search_ms=9.0, generate_ms=70.0, total_ms=80.0),
     )
 
 
