@@ -18,6 +18,7 @@ from pathlib import Path
 from indexer.embedding.embedders import Embedders
 from indexer.errors import PassageNotFound
 from indexer.not_found import collection_not_found, document_not_found, version_not_found
+from indexer.publishing import kind_of_index
 from indexer.search.asked import Asked
 from indexer.search.hits import Hit, SearchResult, hit
 from indexer.search.options import SearchOptions
@@ -27,8 +28,8 @@ from indexer.search.scope import Scope, open_scope
 from indexer.settings import IndexerSettings
 from indexer.snapshot import CollectionRebuilt, Snapshot, load
 from indexer.store import queries
-from indexer.store.database import Connections
-from indexer.store.records import Collection, DocumentDetail, DocumentRow, PassageRow, VersionRow
+from indexer.store.database import Connections, snapshot
+from indexer.store.records import Collection, CollectionSummary, DocumentDetail, DocumentRow, PassageRow, VersionRow
 
 NO_VERSION = 0
 """A key that no version has."""
@@ -98,6 +99,26 @@ class Index:
         """Return the names of the collections with the numbers of their commits."""
         with self._connections.reading() as connection:
             return {name: state.revision for name, state in queries.collections(connection).items()}
+
+    def collection(self, name: str) -> CollectionSummary:
+        """Return what there is to know of a collection.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+        """
+        with self._connections.reading() as connection, snapshot(connection):
+            state = _state(connection, name)
+            return CollectionSummary(
+                name=name,
+                embedder=state.fingerprint.name,
+                dimension=state.fingerprint.dimension,
+                documents=queries.count_documents(connection, name),
+                chunks=queries.count_live_chunks(connection, name),
+                revision=state.revision,
+                generation=state.generation,
+                index=kind_of_index(self.folder, state) or None,
+                min_score=state.min_score,
+            )
 
     def search(
         self, collection: str, question: str, top_k: int = 5, options: SearchOptions | None = None

@@ -89,6 +89,9 @@ def load(folder: Path, connection: sqlite3.Connection, name: str, known: Snapsho
 
     A published index that fails its checks is set aside and made again from the store.
     """
+    if known is not None and known.fingerprint != _state(connection, name).fingerprint:
+        # Embedded anew, or deleted and made again with another model.
+        known = None
     published, generation = _published(folder, connection, name, known)
     with snapshot(connection):
         state = _state(connection, name)

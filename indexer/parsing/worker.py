@@ -39,7 +39,7 @@ Part = list[tuple[int, list[Parsed | Unreadable], bool]]
 
 def main(arguments: Sequence[str]) -> None:
     """Serve until the other end closes the socket."""
-    _end_with_parent(int(arguments[1]))
+    end_with_parent(int(arguments[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(OSError):
@@ -132,7 +132,7 @@ def _silence() -> None:
     os.close(nowhere)
 
 
-def _end_with_parent(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """Have the system kill this process when its parent dies, even in the middle of a parser's endless loop."""
     if sys.platform == "linux":
         import ctypes

@@ -43,15 +43,17 @@ class FoundFile:
     """Its bytes, where it does not lie on this disk."""
     name: str | None = None
     """A name whose suffix says the format, where `path` does not."""
+    place: Path | None = None
+    """Where its bytes lie for now, where that is not `path` and says nothing to anybody."""
 
     @property
     def on_disk(self) -> bool:
-        """Whether it lies on this disk."""
-        return self.content is None
+        """Whether it lies on this disk, where it can be looked at again."""
+        return self.content is None and self.place is None
 
     def source_file(self) -> SourceFile:
         """Return what a parser needs of it."""
-        return SourceFile(Path(self.name or self.path), self.id, self.content)
+        return SourceFile(self.place or Path(self.name or self.path), self.id, self.content)
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,25 @@ class Collection:
 
 
 @dataclass(frozen=True)
+class CollectionSummary:
+    """A collection as its readers see it."""
+
+    name: str
+    embedder: str
+    """The embedding model: a packaged name, a folder or a Hugging Face id."""
+    dimension: int
+    documents: int
+    chunks: int
+    """Of the current versions."""
+    revision: int
+    generation: int
+    index: str | None
+    """The kind of the published index in words; None where none can be read."""
+    min_score: float | None
+    """The calibrated threshold; None where it was never calibrated."""
+
+
+@dataclass(frozen=True)
 class Rebuild:
     """What a rebuild was asked for."""
 

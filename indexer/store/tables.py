@@ -15,6 +15,13 @@ CHUNK_FIELDS = """start INTEGER NOT NULL,
     text_hash BLOB NOT NULL"""
 """What is kept of a chunk, stored or staged."""
 
+DELETED_TABLE = """CREATE TABLE IF NOT EXISTS deleted_collections (
+    name TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL
+) STRICT"""
+"""Where a collection that was deleted had got to: one of the same name goes on from there, so that no reader takes what
+it has loaded of the old one for the new one. Made by the first deletion, so that older stores get it too."""
+
 TABLES = f"""
 CREATE TABLE collections (
     name TEXT PRIMARY KEY,
