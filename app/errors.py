@@ -13,6 +13,20 @@ AppError                     status 500   exit code 1
 ├── DeadlineExceeded         status 504   exit code 1   no answer in the time that the server or the client set
 ├── TimeoutTooLong           status 422   exit code 2   a request asks for more time than the server gives
 ├── BodyTooLarge             status 413   exit code 2
+├── UnsupportedUpload        status 415   exit code 2   an upload of a format that is not read
+├── NameRefused              status 422   exit code 2   a file's name that cannot be a document's
+├── CursorRefused            status 422   exit code 2   `cursor` is none that this list has given
+├── JobNotFound              status 404   exit code 2
+├── JobBegun                 status 409   exit code 2   a job that no longer waits cannot be cancelled
+├── QueueFull                status 429   exit code 1   too many uploads wait
+├── QueueUnusable            status 503   exit code 1   the queue of uploads cannot be read or written
+├── KeyReused                status 422   exit code 2   an Idempotency-Key with another request
+├── KeyInUse                 status 409   exit code 1   the first request with an Idempotency-Key is under way
+├── KeyMalformed             status 400   exit code 2   an Idempotency-Key that is none
+├── CheckpointNotFound       status 404   exit code 2   the registry has no such checkpoint
+├── ExperimentNotFound       status 404   exit code 2
+├── ExperimentUnfinished     status 409   exit code 2   a run that has no results yet
+├── ExperimentDamaged        status 500   exit code 1   files of a run that cannot be read
 ├── Draining                 status 503   exit code 1   the server is ending and takes no new requests
 ├── NotReady                 status 503   exit code 1   what /readyz says to those who show no key
 ├── KeyRequired              status 401   exit code 2   no API key, or one that opens nothing
@@ -21,8 +35,6 @@ AppError                     status 500   exit code 1
 ├── KeyNameTaken             status 409   exit code 2   `openbook keys create` with a name in use
 ├── KeyNotFound              status 404   exit code 2   `openbook keys revoke` of a key that is not in use
 ├── KeysDamaged              status 503   exit code 2   keys.json cannot be read or written
-├── TooManyReplicas          status 500   exit code 2   `openbook serve` with more replicas than cores or GPUs
-├── NotEnoughMemory          status 507   exit code 2   the engines that are asked for do not fit
 ├── PortInUse                status 500   exit code 2
 ├── OpenHost                 status 500   exit code 2   an address that others can reach, without keys
 ├── EngineFailed             status 503   exit code 5   vLLM died, or could not be started
@@ -146,6 +158,101 @@ class BodyTooLarge(AppError):
         return {"connection": "close"}
 
 
+class UnsupportedUpload(AppError):
+    """An upload is of a format that is not read."""
+
+    status = 415
+    exit_code = 2
+
+
+class NameRefused(AppError):
+    """The name of a file cannot be that of a document."""
+
+    status = 422
+    exit_code = 2
+
+
+class CursorRefused(AppError):
+    """A cursor is none that this list has given."""
+
+    status = 422
+    exit_code = 2
+
+
+class JobNotFound(AppError):
+    """There is no such job, or not for this caller."""
+
+    status = 404
+    exit_code = 2
+
+
+class JobBegun(AppError):
+    """A job no longer waits, and cannot be cancelled."""
+
+    status = 409
+    exit_code = 2
+
+
+class QueueFull(AppError):
+    """More uploads wait than the server takes."""
+
+    status = 429
+    retry_after_s = 10
+
+
+class QueueUnusable(AppError):
+    """The queue of uploads cannot be read or written."""
+
+    status = 503
+    retry_after_s = 10
+
+
+class KeyReused(AppError):
+    """An Idempotency-Key comes with another request than the first time."""
+
+    status = 422
+    exit_code = 2
+
+
+class KeyInUse(AppError):
+    """The first request with an Idempotency-Key is still under way."""
+
+    status = 409
+    retry_after_s = 1
+
+
+class KeyMalformed(AppError):
+    """An Idempotency-Key is empty, too long, or of characters that cannot be printed."""
+
+    status = 400
+    exit_code = 2
+
+
+class CheckpointNotFound(AppError):
+    """The registry has no checkpoint of that label."""
+
+    status = 404
+    exit_code = 2
+
+
+class ExperimentNotFound(AppError):
+    """There is no run of that id."""
+
+    status = 404
+    exit_code = 2
+
+
+class ExperimentUnfinished(AppError):
+    """A run has no results yet."""
+
+    status = 409
+    exit_code = 2
+
+
+class ExperimentDamaged(AppError):
+    """Files of a run cannot be read."""
+
+
 class Draining(AppError):
     """The server is ending: it finishes what it has and takes nothing new."""
 
@@ -232,19 +339,6 @@ class ClientGone(AppError):
     """The client closed the connection before its answer was there (499, as nginx logs it)."""
 
     status = 499
-
-
-class TooManyReplicas(AppError):
-    """More replicas than cores or GPUs."""
-
-    exit_code = 2
-
-
-class NotEnoughMemory(AppError):
-    """The engines that are asked for do not fit into the machine's memory."""
-
-    status = 507
-    exit_code = 2
 
 
 class PortInUse(AppError):

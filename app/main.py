@@ -17,6 +17,7 @@ from app.api.deps import Services
 from app.api.describing import described
 from app.flow.drain import Drain
 from app.pools import Pool, Pools
+from app.resources import open_resources
 from app.routing.load import load_routing
 from app.served import assembler_for
 from app.settings import Settings
@@ -52,16 +53,17 @@ def create_app(
         lambda model: assembler_for(model, settings.max_model_len),
         load_routing(settings.routing, settings.routing_options),
     )
-    guarded = GuardedIndex(index)
+    guarded, resources = GuardedIndex(index), open_resources(settings, index)
     answerer = Answerer(guarded, pools, telemetry, settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
+        with resources.running():
+            yield
         answerer.close()
         await pools.close()
 
-    app = FastAPI(title="Openbook", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="Openbook", version=VERSION, lifespan=lifespan, **api.DESCRIBED)
     app.state.services = Services(
         guarded,
         pools,
@@ -69,11 +71,12 @@ def create_app(
         telemetry,
         drain,
         started=int(time.time()),
+        resources=resources,
         heartbeat_s=settings.heartbeat_s,
     )
     for router in api.ROUTERS:
         app.include_router(router)
     problems.install(app)
-    middleware.install(app, settings, telemetry, keys, drain)
+    middleware.install(app, settings, telemetry, keys, drain, replies=resources.replies)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]
     return app

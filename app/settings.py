@@ -26,11 +26,8 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="OPENBOOK_", frozen=True, extra="ignore")
 
-    model: Annotated[tuple[str, ...], NoDecode] = ()
-    """What to serve, the default first: checkpoints' labels, folders or Hugging Face ids; none is the base checkpoint.
-    Those that no engine of `engine_url` serves get a pool of vLLM servers each."""
-    replicas: int = Field(default=1, ge=1)
-    """The vLLM servers of each pool. From two on there is vllm-router before them."""
+    model: str | None = None
+    """A checkpoint's label, a folder or a Hugging Face id; None takes the base checkpoint."""
     embedder: str | None = None
     """A sentence-transformers folder or Hugging Face id; None takes the one that the store was made with."""
     store: Path = Field(default_factory=store_home)
@@ -42,12 +39,10 @@ class Settings(BaseSettings):
     """The API keys, as `openbook keys` writes them; without any the API asks nobody who they are."""
     cors_origin: Annotated[tuple[str, ...], NoDecode] = ()
     """Origins whose pages may call the API from a browser, such as `https://docs.example.org`."""
-    engine_url: Annotated[tuple[str, ...], NoDecode] = ()
-    """OpenAI-compatible servers, or routers before several, to use instead of starting vLLM, such as
-    `http://127.0.0.1:8001`; the first one's first model is the default where `model` names none."""
+    engine_url: str | None = None
+    """An OpenAI-compatible server to use instead of starting vLLM, e.g. `http://127.0.0.1:8001`."""
     engine_port: int = Field(default=0, ge=0, le=65535)
-    """The loopback port of the vLLM that is started, or of the router before several; 0 takes a free one. With several
-    pools it is that of the first."""
+    """The loopback port of the vLLM that is started; 0 takes a free one."""
     routing: str = "fixed"
     """Which checkpoint answers a question that names none: a policy's name, or `package.module:Class`."""
     routing_threshold: float | None = None
@@ -90,6 +85,10 @@ class Settings(BaseSettings):
     """How many requests a key that has no limit of its own may send, or without keys an address; None is no limit."""
     max_body_kib: int = Field(default=1024, ge=1)
     """The largest body of a request that is read; a larger one is refused with 413."""
+    max_upload_mib: int = Field(default=256, ge=1)
+    """The largest upload of files that is read, all files of a request together; a larger one is refused with 413."""
+    max_queued_jobs: int = Field(default=1000, ge=0)
+    """Uploads that may wait to be taken in; further ones are refused with 429."""
     drain_seconds: float = Field(default=25.0, ge=0)
     """After SIGTERM: how long requests under way may go on. Most that send the signal wait 30 s before they kill."""
     retrieval_threads: int = Field(default=16, ge=1)
@@ -100,7 +99,7 @@ class Settings(BaseSettings):
         """What the routing policy is made with."""
         return RoutingOptions(self.routing_checkpoint, self.routing_threshold)
 
-    @field_validator("cors_origin", "model", "engine_url", mode="before")
+    @field_validator("cors_origin", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value

@@ -6,17 +6,15 @@ this class is not there for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import date
 
-import terminal
+from app.access.allowing import allowed
 from app.access.caller import current_caller
-from indexer.errors import CollectionNotFound
 from indexer.index import Index
 from indexer.search.hits import Hit, SearchResult
 from indexer.search.options import SearchOptions
-from indexer.store.records import DocumentDetail, DocumentRow, VersionRow
+from indexer.store.records import CollectionSummary, DocumentDetail, DocumentRow, VersionRow
 
 
 class GuardedIndex:
@@ -39,11 +37,16 @@ class GuardedIndex:
         """Return the collections that the caller may use, with their revisions."""
         return _visible(self._index.revisions())
 
+    def collection(self, name: str) -> CollectionSummary:
+        """See `Index.collection`."""
+        with allowed(self._index, name):
+            return self._index.collection(name)
+
     def search(
         self, collection: str, question: str, top_k: int = 5, options: SearchOptions | None = None
     ) -> SearchResult:
         """See `Index.search`."""
-        with self._allowed(collection):
+        with allowed(self._index, collection):
             return self._index.search(collection, question, top_k, options)
 
     def passages(self, ids: Sequence[int]) -> tuple[Hit, ...]:
@@ -56,41 +59,25 @@ class GuardedIndex:
 
     def documents(self, collection: str, after: str | None = None, limit: int = 100) -> tuple[DocumentRow, ...]:
         """See `Index.documents`."""
-        with self._allowed(collection):
+        with allowed(self._index, collection):
             return self._index.documents(collection, after, limit)
 
     def count_documents(self, collection: str) -> int:
         """See `Index.count_documents`."""
-        with self._allowed(collection):
+        with allowed(self._index, collection):
             return self._index.count_documents(collection)
 
     def versions(self, collection: str, document_id: str) -> tuple[VersionRow, ...]:
         """See `Index.versions`."""
-        with self._allowed(collection):
+        with allowed(self._index, collection):
             return self._index.versions(collection, document_id)
 
     def document(
         self, collection: str, document_id: str, version: int | None = None, as_of: date | None = None
     ) -> DocumentDetail:
         """See `Index.document`."""
-        with self._allowed(collection):
+        with allowed(self._index, collection):
             return self._index.document(collection, document_id, version, as_of)
-
-    @contextmanager
-    def _allowed(self, collection: str) -> Iterator[None]:
-        caller = current_caller()
-        caller.require_collection(collection)
-        try:
-            yield
-        except CollectionNotFound as error:
-            if caller.collections is None:
-                raise
-            # The index's own message names every collection of the store.
-            names = list(self.collections())
-            raise CollectionNotFound(
-                f"There is no collection {collection!r}.{terminal.did_you_mean(collection, names)} "
-                f"Of those that the key {caller.name!r} may use there are: {', '.join(names) or 'none'}."
-            ) from error
 
 
 def _visible(found: dict[str, int]) -> dict[str, int]:

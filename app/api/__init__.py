@@ -2,6 +2,46 @@
 
 from __future__ import annotations
 
-from app.api.routes import answers, chat, documents, health, metrics
+from typing import Any
 
-ROUTERS = (answers.router, chat.router, documents.router, health.router, metrics.router)
+from fastapi.routing import APIRoute
+
+from app.api.routes import (
+    answers,
+    chat,
+    checkpoints,
+    collections,
+    documents,
+    experiments,
+    health,
+    jobs,
+    metrics,
+    search,
+)
+
+ROUTERS = (
+    answers.router,
+    search.router,
+    chat.router,
+    documents.router,
+    jobs.router,
+    collections.router,
+    checkpoints.router,
+    experiments.router,
+    health.router,
+    metrics.router,
+)
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name
+
+
+DESCRIBED: dict[str, Any] = {
+    "description": "Answers from your documents, with the evidence. Errors are problems as RFC 9457 describes them, or "
+    "OpenAI's on OpenAI's paths; unknown fields are refused.",
+    "generate_unique_id_function": _operation_id,
+    "docs_url": None,
+    "redoc_url": None,
+}
+"""What the OpenAPI document says of the whole. Operations are called what their functions are."""

@@ -21,8 +21,9 @@ OPEN = frozenset({"/healthz", "/readyz", "/openapi.json"})
 """Nobody is asked for a key here; the first two say more to those who show one. The third is the same everywhere."""
 READING = frozenset({"/v1/answers", "/v1/prompts", "/v1/search", "/v1/chat/completions"})
 """Posted to, though nothing is changed."""
-ADMINISTERED = ("/v1/checkpoints", "/v1/experiments")
+ADMINISTERED = ("/v1/checkpoints", "/v1/collections", "/v1/experiments")
 """To change anything below these needs `admin`."""
+JOBS = "/v1/jobs"
 NOBODY = Caller("nobody", "", frozenset(), frozenset(), is_known=False)
 """Who shows no key at an open path of a server that has keys."""
 
@@ -74,7 +75,7 @@ class Authenticator:
         if caller is None:
             raise _key_required(secret)
         needed = scope_needed(scope["method"], scope["path"])
-        if needed not in caller.scopes:
+        if not caller.scopes & {needed, "write" if shows_jobs(scope["method"], scope["path"]) else needed}:
             raise Forbidden(
                 f"{scope['method']} {scope['path']} needs the scope {needed!r}, and the key {caller.name!r} has "
                 f"{', '.join(sorted(caller.scopes))}. Make another with `openbook keys create NAME --scope {needed}`.",
@@ -88,6 +89,11 @@ def scope_needed(method: str, path: str) -> ScopeName:
     if method in ("GET", "HEAD", "OPTIONS") or (method == "POST" and path in READING):
         return "read"
     return "admin" if path.startswith(ADMINISTERED) else "write"
+
+
+def shows_jobs(method: str, path: str) -> bool:
+    """Say whether a request looks at jobs, as those may who upload without reading: a job says nothing of texts."""
+    return method == "GET" and (path == JOBS or path.startswith(f"{JOBS}/"))
 
 
 def bearer(scope: Scope) -> str | None:

@@ -14,6 +14,7 @@ from app.engine import Engine
 from app.errors import Draining, EngineFailed
 from app.flow.drain import Drain
 from app.pools import Pools
+from app.resources import Resources
 from app.telemetry import Telemetry
 
 
@@ -29,6 +30,7 @@ class Services:
     drain: Drain
     started: int
     """When the app was made, in seconds since 1970."""
+    resources: Resources
     heartbeat_s: float = 15.0
     """Seconds of silence after which a streamed answer sends a comment."""
 

@@ -13,20 +13,35 @@ from app.access.live_keys import LiveKeys
 from app.api.authentication import Authenticator
 from app.api.body_limit import BodyLimit
 from app.api.draining import DrainGate
+from app.api.idempotency import Idempotency
 from app.api.observing import RequestObserver
 from app.api.rate_limits import RateLimiter
 from app.api.security_headers import SecurityHeaders
 from app.flow.drain import Drain
+from app.jobs.replies import Replies
 from app.settings import Settings
 from app.telemetry import Telemetry
 
-EXPOSED = ["x-request-id", "retry-after", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]
+EXPOSED = [
+    "x-request-id",
+    "retry-after",
+    "location",
+    "idempotent-replayed",
+    "ratelimit-limit",
+    "ratelimit-remaining",
+    "ratelimit-reset",
+]
 """Headers that a page of an allowed origin may read."""
 
 
-def install(app: FastAPI, settings: Settings, telemetry: Telemetry, keys: LiveKeys, drain: Drain) -> None:
+def install(
+    app: FastAPI, settings: Settings, telemetry: Telemetry, keys: LiveKeys, drain: Drain, *, replies: Replies
+) -> None:
     """Put the layers around an app. The last one added is the outermost."""
-    app.add_middleware(BodyLimit, most_bytes=settings.max_body_kib * 1024)
+    app.add_middleware(Idempotency, replies=replies)
+    app.add_middleware(
+        BodyLimit, most_bytes=settings.max_body_kib << 10, most_uploaded_bytes=settings.max_upload_mib << 20
+    )
     app.add_middleware(RateLimiter, per_minute=settings.requests_per_minute)
     app.add_middleware(Authenticator, keys=keys, local_only=not settings.insecure, allowed_origins=settings.cors_origin)
     app.add_middleware(DrainGate, drain=drain)

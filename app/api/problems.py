@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
-from typing import Any, get_args, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -21,10 +21,11 @@ from app.api.openai_errors import body_of, speaks_openai, status_of
 from app.errors import AppError
 from app.schemas.problem import Problem
 from corpus.errors import OpenbookError
-from indexer.errors import EmbedderError, NotFound, SearchRefused, StoreError
+from indexer.errors import EmbedderError, NotFound, SearchRefused, StoreError, StoreLocked
 
 log = logging.getLogger(__name__)
 
+LOCKED_RETRY_SECONDS = 5
 MEDIA_TYPE = "application/problem+json"
 INDEXER_STATUS: tuple[tuple[type[OpenbookError], int], ...] = (
     (NotFound, 404),
@@ -61,7 +62,13 @@ def problem_response(problem: Problem, headers: dict[str, str] | None = None) ->
 def error_response(error: OpenbookError, scope: Scope) -> Response:
     """Return the response to a request that an error ended."""
     problem = problem_of(error, scope["path"], scope["state"]["request_id"])
-    return problem_response(problem, error.headers if isinstance(error, AppError) else None)
+    return problem_response(problem, _headers(error))
+
+
+def _headers(error: OpenbookError) -> dict[str, str] | None:
+    if isinstance(error, StoreLocked):
+        return {"retry-after": str(LOCKED_RETRY_SECONDS)}
+    return error.headers if isinstance(error, AppError) else None
 
 
 def internal_error(path: str, request_id: str) -> Problem:
@@ -129,6 +136,9 @@ def _status(error: OpenbookError) -> int:
 
 def _request_model(request: Request) -> type[BaseModel] | None:
     """Return the model that the route reads its input into."""
+    if read_into := getattr(request.state, "model", None):
+        # A body that the route reads itself.
+        return cast(type[BaseModel], read_into)
     endpoint = getattr(request.scope.get("route"), "endpoint", None)
     hints = get_type_hints(endpoint) if endpoint else {}
     models = (hint for name, hint in hints.items() if name != "return" and isinstance(hint, type))

@@ -32,3 +32,22 @@ class CheckpointCard(Schema):
     def label(self) -> str:
         """`name@version`."""
         return f"{self.name}@{self.version}"
+
+
+class CheckpointView(Schema):
+    """A checkpoint of the registry as the API shows it."""
+
+    label: str
+    """`name@version`."""
+    served: bool
+    """Whether the server answers with it."""
+    card: CheckpointCard | None
+    """None where its `checkpoint.json` cannot be read, or where it is served from elsewhere."""
+    problem: str | None = None
+    """Why the card cannot be read."""
+
+
+class CheckpointList(Schema):
+    """`GET /v1/checkpoints`: those of the registry and those that are served, in the order of labels."""
+
+    checkpoints: tuple[CheckpointView, ...]

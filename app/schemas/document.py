@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
+from pydantic import Field
+
 from app.schemas.schema import Schema
 
 
@@ -35,7 +37,36 @@ class DocumentView(Schema):
     chunk_count: int
     effective: date | None
     authority: int
+    supersedes: str | None = None
+    """The id of the document that it replaces."""
+    metadata: dict[str, str] = Field(default_factory=dict)
     indexed: datetime
+    version: int = 0
+    """The key of the version."""
+
+
+class VersionView(DocumentView):
+    """A version of a document, current or not."""
+
+    current: bool
+    ended: datetime | None
+    """When another version took its place; None for the current one."""
+
+
+class VersionList(Schema):
+    """`GET /v1/documents/{id}/versions`: the newest first."""
+
+    versions: tuple[VersionView, ...]
+
+
+class DocumentDeletion(Schema):
+    """What became of `DELETE /v1/documents/{id}`: no later question finds it."""
+
+    deleted: str
+    collection: str
+    generation: int
+    revision: int
+    """The number of the commit that deleted it."""
 
 
 class DocumentDetail(DocumentView):
@@ -51,3 +82,4 @@ class DocumentPage(Schema):
     documents: tuple[DocumentView, ...]
     total: int
     next_cursor: str | None
+    """What gives the next page, as `cursor`; None on the last."""
