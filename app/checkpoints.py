@@ -5,9 +5,11 @@ It answers two questions: which checkpoints are there, and what does `--model` n
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -15,6 +17,8 @@ import terminal
 from app.errors import CheckpointDamaged, ModelNotFound
 from app.schemas.checkpoint import CheckpointCard
 
+ADAPTER_CONFIG = "adapter_config.json"
+"""Beside an adapter as peft writes it."""
 HUGGING_FACE_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
@@ -39,6 +43,22 @@ class Model:
         """The folder of the weights; None for a Hugging Face id."""
         path = Path(self.location)
         return path if path.is_dir() else None
+
+    @property
+    def adapter_base(self) -> str | None:
+        """What the adapter in the folder was trained on; None where the folder holds a whole model."""
+        config = self._adapter_config
+        return None if config is None else str(config.get("base_model_name_or_path") or "")
+
+    @property
+    def lora_rank(self) -> int:
+        """The rank of the adapter in the folder."""
+        return int((self._adapter_config or {}).get("r") or 0)
+
+    @property
+    def _adapter_config(self) -> dict[str, Any] | None:
+        path = Path(self.location) / ADAPTER_CONFIG
+        return json.loads(path.read_bytes()) if path.is_file() else None
 
 
 def list_checkpoints(registry: Path) -> tuple[Checkpoint, ...]:
@@ -86,7 +106,7 @@ def resolve(model: str, registry: Path) -> Model:
 
 
 def _from_path(path: Path) -> Model:
-    if not (path / "config.json").is_file():
+    if not any((path / name).is_file() for name in ("config.json", ADAPTER_CONFIG)):
         raise ModelNotFound(f"{path} holds no model: a Hugging Face checkpoint is a folder with config.json.")
     card = path / "checkpoint.json"
     return Model(read_card(card).label if card.is_file() else path.name, str(path))

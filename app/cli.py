@@ -26,11 +26,31 @@ ARMS: dict[str, dict[str, Any]] = {"rag": {"retriever": "dense"}, "closed_book":
 @click.option("--cors-origin", multiple=True, metavar="ORIGIN", help="Let pages of this origin call the API.")
 @click.option("--requests-per-minute", type=click.IntRange(min=1), help="Limit of each API key; none by default.")
 @click.option("--drain-seconds", type=click.FloatRange(min=0), help="After SIGTERM, time for what is under way; 25 s.")
-@click.option("--model", metavar="LABEL|PATH|HF_ID", help="What to serve; the base checkpoint by default.")
+@click.option(
+    "--model",
+    multiple=True,
+    metavar="LABEL|PATH|HF_ID",
+    help="What to serve, the default first; repeatable. The base checkpoint by default.",
+)
+@click.option("--replicas", type=click.IntRange(min=1), help="vLLM servers of each model; from two on behind a router.")
+@click.option(
+    "--routing",
+    metavar="NAME|MODULE:CLASS",
+    help="What answers where no model is named: fixed, by_question_length, by_retrieval_confidence or your class.",
+)
+@click.option("--routing-threshold", type=float, help="Words, or cosine similarity, where the policy draws its line.")
+@click.option("--routing-checkpoint", metavar="LABEL", help="What answers beyond it; the second --model by default.")
 @click.option("--embedder", metavar="PATH|HF_ID", help="Embedding model; the store's own by default.")
 @click.option("--store", type=click.Path(path_type=Path, file_okay=False), help="Folder of the index.")
-@click.option("--engine-url", metavar="URL", help="Use this OpenAI-compatible server instead of starting vLLM.")
-@click.option("--engine-port", type=click.IntRange(0, 65535), help="Loopback port for vLLM; a free one by default.")
+@click.option(
+    "--engine-url",
+    multiple=True,
+    metavar="URL",
+    help="Use this OpenAI-compatible server, or router, instead of starting vLLM; repeatable.",
+)
+@click.option(
+    "--engine-port", type=click.IntRange(0, 65535), help="Loopback port for vLLM or its router; a free one by default."
+)
 @click.option("--prompt", help="Prompt for questions with passages; worked_examples by default.")
 @click.option("--max-model-len", type=click.IntRange(min=64), help="Tokens of prompt and answer; 2048 by default.")
 @click.option("--kv-cache-gib", type=click.IntRange(min=1), help="Memory for the key-value cache on a CPU, in GiB.")

@@ -35,6 +35,8 @@ AppError                     status 500   exit code 1
 ├── KeyNameTaken             status 409   exit code 2   `openbook keys create` with a name in use
 ├── KeyNotFound              status 404   exit code 2   `openbook keys revoke` of a key that is not in use
 ├── KeysDamaged              status 503   exit code 2   keys.json cannot be read or written
+├── TooManyReplicas          status 500   exit code 2   `openbook serve` with more replicas than cores or GPUs
+├── NotEnoughMemory          status 507   exit code 2   the engines that are asked for do not fit
 ├── PortInUse                status 500   exit code 2
 ├── OpenHost                 status 500   exit code 2   an address that others can reach, without keys
 ├── EngineFailed             status 503   exit code 5   vLLM died, or could not be started
@@ -339,6 +341,19 @@ class ClientGone(AppError):
     """The client closed the connection before its answer was there (499, as nginx logs it)."""
 
     status = 499
+
+
+class TooManyReplicas(AppError):
+    """More replicas than cores or GPUs."""
+
+    exit_code = 2
+
+
+class NotEnoughMemory(AppError):
+    """The engines that are asked for do not fit into the machine's memory."""
+
+    status = 507
+    exit_code = 2
 
 
 class PortInUse(AppError):

@@ -20,6 +20,7 @@ from app.errors import OpenHost, PortInUse
 from app.flow.drain import Drain
 from app.flow.draining_server import DrainingServer
 from app.main import create_app
+from app.pools import Pool
 from app.serving.backend import Backend, choose_backend
 from app.settings import Settings
 from indexer.index import Index
@@ -78,7 +79,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def _serve(settings: Settings, listener: socket.socket, index: Index, backend: Backend) -> None:
     drain = Drain(settings.drain_seconds)
-    app = create_app(settings, index, backend.pools(settings), drain=drain)
+    app = create_app(settings, index, backend.pools, drain=drain)
     with terminal.waiting("Loading the embedding model", EMBEDDER_SECONDS):
         index.warm_up()
     server = DrainingServer(app, drain, SHUTDOWN_SECONDS)
@@ -111,11 +112,16 @@ def _refuse_open_host(settings: Settings, keys: LiveKeys) -> None:
 def _greeting(settings: Settings, listener: socket.socket, backend: Backend, index: Index) -> str:
     host, port = listener.getsockname()[:2]
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    lines = [f"Serving {backend.served[0].name} from {backend.url} over the documents in {settings.store}."]
+    lines = [f"Serving {_served(pool)} over the documents in {settings.store}." for pool in backend.pools[:1]]
+    lines += [f"Also serving {_served(pool)}." for pool in backend.pools[1:]]
     if not index.collections():
         lines.append("The store is empty. Add documents in another terminal: openbook ingest PATH")
     lines.append(f"Ready: http://{address}")
     return "\n".join(lines)
+
+
+def _served(pool: Pool) -> str:
+    return f"{', '.join(model.name for model in pool.served)} from {pool.engine.url}"
 
 
 def _exit_quietly(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -26,8 +26,11 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="OPENBOOK_", frozen=True, extra="ignore")
 
-    model: str | None = None
-    """A checkpoint's label, a folder or a Hugging Face id; None takes the base checkpoint."""
+    model: Annotated[tuple[str, ...], NoDecode] = ()
+    """What to serve, the default first: checkpoints' labels, folders or Hugging Face ids; none is the base checkpoint.
+    Those that no engine of `engine_url` serves get a pool of vLLM servers each."""
+    replicas: int = Field(default=1, ge=1)
+    """The vLLM servers of each pool. From two on there is vllm-router before them."""
     embedder: str | None = None
     """A sentence-transformers folder or Hugging Face id; None takes the one that the store was made with."""
     store: Path = Field(default_factory=store_home)
@@ -39,10 +42,12 @@ class Settings(BaseSettings):
     """The API keys, as `openbook keys` writes them; without any the API asks nobody who they are."""
     cors_origin: Annotated[tuple[str, ...], NoDecode] = ()
     """Origins whose pages may call the API from a browser, such as `https://docs.example.org`."""
-    engine_url: str | None = None
-    """An OpenAI-compatible server to use instead of starting vLLM, e.g. `http://127.0.0.1:8001`."""
+    engine_url: Annotated[tuple[str, ...], NoDecode] = ()
+    """OpenAI-compatible servers, or routers before several, to use instead of starting vLLM, such as
+    `http://127.0.0.1:8001`; the first one's first model is the default where `model` names none."""
     engine_port: int = Field(default=0, ge=0, le=65535)
-    """The loopback port of the vLLM that is started; 0 takes a free one."""
+    """The loopback port of the vLLM that is started, or of the router before several; 0 takes a free one. With several
+    pools it is that of the first."""
     routing: str = "fixed"
     """Which checkpoint answers a question that names none: a policy's name, or `package.module:Class`."""
     routing_threshold: float | None = None
@@ -99,7 +104,7 @@ class Settings(BaseSettings):
         """What the routing policy is made with."""
         return RoutingOptions(self.routing_checkpoint, self.routing_threshold)
 
-    @field_validator("cors_origin", mode="before")
+    @field_validator("cors_origin", "model", "engine_url", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value

@@ -1,13 +1,11 @@
-"""Which engine a server uses: a vLLM of its own, started and supervised, or one that runs elsewhere."""
+"""Where a server's checkpoints are served: by vLLM servers of its own, and by engines that run elsewhere."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import terminal
 from app.base_checkpoint import ensure_base_checkpoint
@@ -15,107 +13,136 @@ from app.checkpoints import Model, resolve
 from app.engine import Engine, ServedModel
 from app.errors import ModelNotFound
 from app.pools import Pool
-from app.serving.command import EngineOptions, bounded_model_len
-from app.serving.engine_process import EngineProcess, free_port
-from app.serving.supervisor import Supervisor
+from app.serving.command import EngineOptions, runs_on_cpu
+from app.serving.fleet import Fleet, Served, plan_fleet
+from app.serving.replica_set import ReplicaSet
 from app.settings import Settings
-from corpus.home import checkpoints_home, logs_home
+from corpus.home import checkpoints_home
 
 
 @dataclass(frozen=True)
 class Backend:
-    """An engine, and what it serves, the default model first."""
+    """The pools of a server, the default first."""
 
-    url: str
-    served: tuple[ServedModel, ...]
-    supervisor: Supervisor | None = None
-    """Of an engine of its own."""
-
-    def problem(self) -> str | None:
-        """Say why the engine cannot answer; None where nothing is known against it."""
-        return self.supervisor.problem if self.supervisor else None
-
-    def pools(self, settings: Settings) -> tuple[Pool, ...]:
-        """Return the one pool of this engine."""
-        engine = Engine(self.url, settings.engine_timeout_s, connections=settings.max_in_flight + 4)
-        return (Pool(self.served[0].name, engine, self.served, self.problem),)
+    pools: tuple[Pool, ...]
+    fleet: Fleet | None = None
+    """Those of its own."""
 
     @contextmanager
     def running(self, on_ready: Callable[[], None], on_failure: Callable[[], None]) -> Iterator[None]:
-        """Have the engine run: starting when this is entered, gone when it is left.
-
-        Args:
-            on_ready: Called when the engine answers.
-            on_failure: Called when it could not be started; leaving the context then raises.
-
-        Raises:
-            EngineFailed: The engine could not be started.
-        """
-        if self.supervisor is None:
+        """Have the engines run. See `Fleet.running`."""
+        if self.fleet is None:
             on_ready()
             yield
             return
-        try:
-            self.supervisor.start(on_ready, on_failure)
+        with self.fleet.running(on_ready, on_failure):
             yield
-        finally:
-            self.supervisor.stop()
-        if self.supervisor.failure is not None:
-            raise self.supervisor.failure
 
 
 def choose_backend(settings: Settings) -> Backend:
-    """Return the engine that the settings ask for. One of its own is not started yet; the base checkpoint is made.
+    """Return the engines that the settings ask for. Those of its own are not started; the base checkpoint is made.
 
     Raises:
-        ModelNotFound: There is no such model, or the engine elsewhere does not serve it.
-        EngineUnreachable, EngineRefused: Nothing fit to be an engine answers at `engine_url`.
+        ModelNotFound: There is no such model, or the engines elsewhere do not serve it.
+        EngineUnreachable, EngineRefused: Nothing fit to be an engine answers at an `engine_url`.
         BaseCheckpointFailed: The default model could not be unpacked.
+        TooManyReplicas, NotEnoughMemory: This machine is too small for that.
     """
-    return _elsewhere(settings.engine_url, settings.model) if settings.engine_url else _own(settings)
+    elsewhere = [_elsewhere(url, settings) for url in settings.engine_url]
+    remote = {model.name for pool in elsewhere for model in pool.served}
+    if elsewhere and not settings.model:
+        return Backend(tuple(elsewhere))
+    registry = checkpoints_home()
+    wanted = settings.model or (str(ensure_base_checkpoint(registry)),)
+    own = group_adapters([find_model(name, remote) for name in wanted if name not in remote], runs_on_cpu())
+    fleet = plan_fleet(own, engine_options(settings), settings.replicas, settings.engine_port) if own else None
+    pools = [*elsewhere, *(pool_of_set(made, settings) for made in fleet.sets)] if fleet else elsewhere
+    return Backend(_default_first(pools, wanted[0]), fleet)
 
 
-def _own(settings: Settings) -> Backend:
-    model = _model(settings.model)
-    options = EngineOptions(
-        port=settings.engine_port or free_port(),
+def engine_options(settings: Settings) -> EngineOptions:
+    """Return what every vLLM of a server is started with."""
+    return EngineOptions(
         max_model_len=settings.max_model_len,
         kv_cache_gib=settings.kv_cache_gib,
         compile_model=settings.compile_model,
         preload_openmp=settings.preload_openmp,
         extra=settings.engine_args,
     )
-    served = ServedModel(model.label, model.location, bounded_model_len(model, settings.max_model_len))
-    supervisor = Supervisor(lambda: EngineProcess(model, options, _log_path(model, options.port)))
-    return Backend(options.url, (served,), supervisor)
 
 
-def _model(name: str | None) -> Model:
-    registry = checkpoints_home()
-    return resolve(str(ensure_base_checkpoint(registry)) if name is None else name, registry)
+def find_model(name: str, elsewhere: set[str]) -> Model:
+    """Return the model of this machine that a name means.
+
+    Raises:
+        ModelNotFound: There is none; the message names also what the engines elsewhere serve.
+    """
+    try:
+        return resolve(name, checkpoints_home())
+    except ModelNotFound as error:
+        if not elsewhere:
+            raise
+        hint = terminal.did_you_mean(name, elsewhere)
+        raise ModelNotFound(
+            f"The engine does not serve {name!r}.{hint} It serves: {', '.join(sorted(elsewhere))}. {error}"
+        ) from error
 
 
-def _log_path(model: Model, port: int) -> Path:
-    """Return a log file of its own for each start."""
-    label = model.label.replace("/", "--")
-    return logs_home() / f"vllm-{label}-{port}-{time.strftime('%Y%m%d-%H%M%S')}.log"
+def group_adapters(models: Sequence[Model], on_cpu: bool) -> tuple[Served, ...]:
+    """Return the models to be served, each with the adapters over it.
+
+    Raises:
+        ModelNotFound: An adapter has no base among them, or there is no GPU to apply it on.
+    """
+    adapters = [model for model in models if model.adapter_base is not None]
+    if adapters and on_cpu:
+        raise ModelNotFound(
+            f"{adapters[0].label} is an adapter. On a CPU a server that applies adapters answers every request seven "
+            "times more slowly; merge it into its base, as `openbook finetune` does, and serve the merged checkpoint."
+        )
+    bases = [model for model in models if model.adapter_base is None]
+    return tuple(Served(base, tuple(each for each in adapters if _base_of(each, bases) is base)) for base in bases)
 
 
-def _elsewhere(url: str, wanted: str | None) -> Backend:
-    async def ask() -> tuple[str, tuple[ServedModel, ...]]:
+def _base_of(adapter: Model, bases: Sequence[Model]) -> Model:
+    for base in bases:
+        if adapter.adapter_base in (base.label, base.location, ""):
+            return base
+    raise ModelNotFound(
+        f"{adapter.label} is an adapter over {adapter.adapter_base}, which is not served. Add --model "
+        f"{adapter.adapter_base}."
+    )
+
+
+def pool_of_set(made: ReplicaSet, settings: Settings) -> Pool:
+    """Return the pool that replicas of this process are."""
+    return Pool(made.model.label, engine_at(made.url, settings), made.served, made.problem)
+
+
+def engine_at(url: str, settings: Settings) -> Engine:
+    """Return a client with as many connections as there may be questions."""
+    return Engine(url, settings.engine_timeout_s, connections=settings.max_in_flight + 4)
+
+
+def _elsewhere(url: str, settings: Settings) -> Pool:
+    async def ask() -> tuple[ServedModel, ...]:
         engine = Engine(url, timeout_s=10.0, connections=1)
         try:
-            return engine.url, await engine.models()
+            return await engine.models()
         finally:
             await engine.close()
 
-    engine_url, served = asyncio.run(ask())
-    return Backend(engine_url, _default_first(served, wanted))
+    served = asyncio.run(ask())
+    engine = engine_at(url, settings)
+    return Pool(engine.url, engine, served)
 
 
-def _default_first(served: Sequence[ServedModel], wanted: str | None) -> tuple[ServedModel, ...]:
-    names = [model.name for model in served]
-    if wanted is not None and wanted not in names:
-        hint = terminal.did_you_mean(wanted, names)
-        raise ModelNotFound(f"The engine does not serve {wanted!r}.{hint} It serves: {', '.join(names)}.")
-    return tuple(sorted(served, key=lambda model: model.name != (wanted or names[0])))
+def _default_first(pools: Sequence[Pool], wanted: str) -> tuple[Pool, ...]:
+    """Order pools, and the models of each, so that the wanted one comes first; it may be a label, a folder or an id."""
+    for pool in pools:
+        chosen = [model for model in pool.served if wanted in (model.name, model.root)]
+        if chosen:
+            rest = [model for model in pool.served if model is not chosen[0]]
+            pool.served = (chosen[0], *rest)
+            return (pool, *(each for each in pools if each is not pool))
+    return tuple(pools)

@@ -12,10 +12,12 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.checkpoints import Model
+from app.serving.slots import WHOLE_MACHINE, Slot
 
 EXPECTED_SECONDS_EAGER, EXPECTED_SECONDS_COMPILED = 35.0, 95.0
 
@@ -24,7 +26,11 @@ EXPECTED_SECONDS_EAGER, EXPECTED_SECONDS_COMPILED = 35.0, 95.0
 class EngineOptions:
     """What an engine process is started with."""
 
-    port: int
+    port: int = 0
+    slot: Slot = WHOLE_MACHINE
+    """The cores or the GPU that it runs on."""
+    adapters: tuple[Model, ...] = ()
+    """On a GPU, adapters over the model, each served under its own label."""
     max_model_len: int = 2048
     kv_cache_gib: int = 1
     compile_model: bool = False
@@ -62,6 +68,9 @@ def vllm_command(model: Model, options: EngineOptions, on_cpu: bool) -> list[str
     # Decoding is what a request says; a checkpoint's generation_config.json must not change it.
     command += ["--generation-config", "vllm", "--seed", "0"]
     command += ["--disable-uvicorn-access-log", "--disable-fastapi-docs"]
+    if options.adapters:
+        command += ["--enable-lora", "--max-lora-rank", str(max(adapter.lora_rank for adapter in options.adapters))]
+        command += ["--lora-modules", *(f"{adapter.label}={adapter.location}" for adapter in options.adapters)]
     if on_cpu:
         command += ["--dtype", "bfloat16", "--block-size", "32"]
         command += ["--kv-cache-memory-bytes", str(options.kv_cache_gib * 2**30)]
@@ -79,15 +88,19 @@ def vllm_environment(
     if model.folder is not None:
         environment["HF_HUB_OFFLINE"] = "1"
     if on_cpu:
+        if options.slot.cores is not None:
+            environment["VLLM_CPU_OMP_THREADS_BIND"] = core_list(options.slot.cores)
         environment.setdefault("VLLM_CPU_OMP_THREADS_BIND", core_list(os.sched_getaffinity(0)))
         environment.setdefault("VLLM_LOGGING_COLOR", "0")
         openmp = Path(sys.prefix) / "lib" / "libiomp5.so"
         if options.preload_openmp and openmp.is_file():
             environment["LD_PRELOAD"] = ":".join(filter(None, [str(openmp), inherited.get("LD_PRELOAD", "")]))
+    elif options.slot.gpu is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = options.slot.gpu
     return environment
 
 
-def core_list(cores: set[int]) -> str:
+def core_list(cores: AbstractSet[int]) -> str:
     """Write a set of cores as vLLM reads it: `{0, 1, 2, 5}` is `0-2,5`."""
     ranges: list[list[int]] = []
     for core in sorted(cores):

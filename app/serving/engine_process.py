@@ -1,4 +1,4 @@
-"""One vLLM process on loopback: started, waited for, and ended with everything that it started.
+"""A server process on loopback, such as vLLM: started, waited for, and ended with everything that it started.
 
 The process writes to a log file of its own. Where it dies at start, the error shows the log's last lines.
 """
@@ -18,7 +18,6 @@ from pathlib import Path
 
 import httpx
 
-import terminal
 from app.checkpoints import Model
 from app.errors import EngineFailed
 from app.serving.command import EngineOptions, runs_on_cpu, vllm_command, vllm_environment
@@ -32,19 +31,23 @@ NOISE = re.compile(r"^\s|^$|^Traceback|Route: /|resource_tracker|\[shutdown\]")
 CAUSE = re.compile(r"^\w+(?:\.\w+)*(?:Error|Exception)(?:: .*)?$")
 
 
-class EngineProcess:
-    """vLLM serving one model. `stop` may be called from any thread, also while another one waits for the start."""
+class ServerProcess:
+    """A process that answers over HTTP. `stop` may be called from any thread, also while another one waits."""
 
-    def __init__(self, model: Model, options: EngineOptions, log: Path) -> None:
-        """Start the process; it serves once `wait_until_ready` has returned."""
-        on_cpu = runs_on_cpu()
-        self._url = options.url
+    def __init__(self, name: str, command: Sequence[str], environment: dict[str, str], url: str, log: Path) -> None:
+        """Start the process; it serves once `wait_until_ready` has returned.
+
+        Args:
+            name: What it is, for messages.
+            command: How it is started.
+            environment: Its environment variables.
+            url: Where it will answer.
+            log: The file that it prints into.
+        """
+        self._name = name
+        self._url = url
         self._log = log
-        self._label = model.label
-        self._expected_seconds = options.expected_seconds
-        self._process = spawn_guarded(
-            vllm_command(model, options, on_cpu), vllm_environment(model, options, on_cpu, os.environ), log
-        )
+        self._process = spawn_guarded(command, environment, log)
         self._stopped = threading.Event()
 
     @property
@@ -53,22 +56,18 @@ class EngineProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self) -> None:
-        """Return when the engine answers.
+        """Return when it answers.
 
         Raises:
             EngineFailed: It ended before, or did not answer within `SECONDS_TO_START`.
         """
-        with terminal.waiting(f"Starting vLLM with {self._label}", self._expected_seconds):
-            self._wait()
-
-    def _wait(self) -> None:
         deadline = time.monotonic() + SECONDS_TO_START
         while not answers(self._url):
             if not self.is_running and not self._stopped.is_set():
                 code = self._process.returncode
-                raise EngineFailed(f"vLLM ended while it loaded {self._label} (exit code {code}). {self.log_tail()}")
+                raise EngineFailed(f"{self._name} ended while it started (exit code {code}). {self.log_tail()}")
             if self._stopped.is_set() or time.monotonic() > deadline:
-                raise EngineFailed(f"vLLM did not come up with {self._label}. {self.log_tail()}")
+                raise EngineFailed(f"{self._name} did not come up. {self.log_tail()}")
             self._stopped.wait(0.25)
 
     def log_tail(self) -> str:
@@ -81,8 +80,16 @@ class EngineProcess:
         end_guarded(self._process)
 
 
+def engine_process(model: Model, options: EngineOptions, log: Path) -> ServerProcess:
+    """Start vLLM with a model."""
+    on_cpu = runs_on_cpu()
+    command = vllm_command(model, options, on_cpu)
+    environment = vllm_environment(model, options, on_cpu, os.environ)
+    return ServerProcess(f"vLLM with {model.label}", command, environment, options.url, log)
+
+
 def answers(url: str) -> bool:
-    """Say whether an engine at `url` is up."""
+    """Say whether the server at `url` is up."""
     try:
         return httpx.get(f"{url}/health", timeout=5.0, trust_env=False).is_success
     except httpx.HTTPError:

@@ -125,7 +125,7 @@ def test_an_engine_that_dies_at_start_shows_its_last_words(tmp_path: Path, base_
     (broken / "model.safetensors").write_bytes(b"no weights at all")
     ended = run_openbook(tmp_path, "serve", "--port", "0", "--model", str(broken), timeout_s=300)
     assert ended.returncode == 5
-    assert "Error: vLLM ended while it loaded broken" in ended.stderr
+    assert "Error: vLLM with broken ended while it started" in ended.stderr
     [log] = (tmp_path / "logs").glob("vllm-broken-*.log")
     assert f"The whole log: {log}" in ended.stderr
 
