@@ -8,9 +8,9 @@ from __future__ import annotations
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -55,6 +55,8 @@ class OpenbookCommands:
 
     engine_url: str | None = None
     """A running OpenAI-compatible server to use instead of starting vLLM."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that a served child has beside its parent's, such as `OPENBOOK_MAX_IN_FLIGHT`."""
 
     def ingest(self, documents: Path, store: Path, collection: str, indexing: Indexing, log: Path) -> None:
         """Run `openbook ingest`."""
@@ -73,7 +75,7 @@ class OpenbookCommands:
         log.parent.mkdir(parents=True, exist_ok=True)
         with (
             log.open("ab") as file,
-            child_process(["openbook", "serve", *options], file, file) as process,
+            child_process(["openbook", "serve", *options], file, file, self.environment) as process,
             Client(f"http://127.0.0.1:{port}") as client,
         ):
             with waiting(f"Starting the server for {model or 'the base model'}", EXPECTED_START_SECONDS):

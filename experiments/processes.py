@@ -9,9 +9,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 from experiments.errors import StageFailed
@@ -24,14 +25,21 @@ LINES_SHOWN = 20
 
 @contextmanager
 def child_process(
-    command: Sequence[str], output: int | IO[bytes], errors: int | IO[bytes]
+    command: Sequence[str],
+    output: int | IO[bytes],
+    errors: int | IO[bytes],
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a Python module as a child (`command` is what follows `python -m`) and end it on the way out."""
+    """Start a Python module as a child (`command` is what follows `python -m`) and end it on the way out.
+
+    The child has the parent's environment with `environment` above it.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", "experiments.child", str(os.getpid()), sys.executable, "-m", *command],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=errors,
+        env={**os.environ, **environment},
         start_new_session=True,
     )
     try:

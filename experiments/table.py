@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from experiments.columns import aligned
 from experiments.metrics import METRICS
 from experiments.results import ArmResult, Estimate, Results
 
@@ -20,7 +21,7 @@ def verdict_table(results: Results) -> str:
     lines = [
         f"{results.experiment}: {questions} questions on {results.corpus.documents} documents, % (95 % interval)",
         "",
-        *_aligned([heading, *rows]),
+        *aligned([heading, *rows]),
         "",
         *(f"Gate failed: {gate.name}. {gate.detail}" for gate in results.gates if not gate.passed),
         results.verdict,
@@ -38,14 +39,3 @@ def _cell(estimate: Estimate | None) -> str:
     if estimate is None:
         return "-"
     return f"{estimate.value * 100:.0f} ({estimate.low * 100:.0f}-{estimate.high * 100:.0f})"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lay rows out in columns: names to the left, figures to the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        name, *figures = row
-        cells = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(figures, widths[1:], strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    return lines

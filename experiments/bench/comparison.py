@@ -10,7 +10,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.bench.load import Batch
+from experiments.bench.latencies import Latencies
+from experiments.bench.load import Batch, Outcome
 
 
 @dataclass(frozen=True)
@@ -22,22 +23,32 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Side:
+    """All blocks of one side."""
+
+    per_second: float
+    latency: Latencies
+    first_token: Latencies | None
+    """None where the answers were not streamed."""
+
+
+@dataclass(frozen=True)
 class Comparison:
-    """Throughput in requests a second; latencies in milliseconds at the median."""
+    """Requests a second, and milliseconds."""
 
     clients: int
     requests: int
-    openbook_per_second: float
-    baseline_per_second: float
+    openbook: Side
+    baseline: Side
     throughput_ratio: float
     """Openbook's throughput over the baseline's, all blocks together; 1 is no loss."""
     ratio_low: float
     ratio_high: float
     """The lowest and the highest ratio of a single block."""
-    openbook_p50_ms: float
-    baseline_p50_ms: float
     overhead_ms: float
     """Median over the requests of Openbook's latency minus the baseline's for the same request."""
+    first_token_overhead_ms: float | None
+    """The same of the time to the first token, where the answers were streamed."""
 
 
 def compare(clients: int, pairs: Sequence[Pair]) -> Comparison:
@@ -49,19 +60,32 @@ def compare(clients: int, pairs: Sequence[Pair]) -> Comparison:
     if not pairs:
         raise ValueError("no blocks to compare")
     ratios = [pair.baseline.seconds / pair.openbook.seconds for pair in pairs]
-    ours = [latency for pair in pairs for latency in pair.openbook.latencies_ms]
-    theirs = [latency for pair in pairs for latency in pair.baseline.latencies_ms]
+    ours = [outcome for pair in pairs for outcome in pair.openbook.outcomes]
+    theirs = [outcome for pair in pairs for outcome in pair.baseline.outcomes]
     our_seconds = sum(pair.openbook.seconds for pair in pairs)
     their_seconds = sum(pair.baseline.seconds for pair in pairs)
+    first_tokens = [
+        mine.first_token_ms - raw.first_token_ms
+        for mine, raw in zip(ours, theirs, strict=True)
+        if mine.first_token_ms is not None and raw.first_token_ms is not None
+    ]
     return Comparison(
         clients=clients,
         requests=len(ours),
-        openbook_per_second=len(ours) / our_seconds,
-        baseline_per_second=len(theirs) / their_seconds,
+        openbook=_side(ours, our_seconds),
+        baseline=_side(theirs, their_seconds),
         throughput_ratio=their_seconds / our_seconds,
         ratio_low=min(ratios),
         ratio_high=max(ratios),
-        openbook_p50_ms=statistics.median(ours),
-        baseline_p50_ms=statistics.median(theirs),
-        overhead_ms=statistics.median(a - b for a, b in zip(ours, theirs, strict=True)),
+        overhead_ms=statistics.median(mine.latency_ms - raw.latency_ms for mine, raw in zip(ours, theirs, strict=True)),
+        first_token_overhead_ms=statistics.median(first_tokens) if first_tokens else None,
+    )
+
+
+def _side(outcomes: Sequence[Outcome], seconds: float) -> Side:
+    first_tokens = [outcome.first_token_ms for outcome in outcomes if outcome.first_token_ms is not None]
+    return Side(
+        per_second=len(outcomes) / seconds,
+        latency=Latencies.of([outcome.latency_ms for outcome in outcomes]),
+        first_token=Latencies.of(first_tokens) if first_tokens else None,
     )

@@ -12,163 +12,114 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Literal
 
 import click
-import httpx
 
-from app.schemas.answer import AnswerRequest
-from corpus.api_key import authorization
-from corpus.loading import load_corpus
-from corpus.schema import Corpus, Question
-from corpus.writing import write_jsonl
+import terminal
 from experiments.bench.comparison import Comparison, Pair, compare
-from experiments.bench.load import Batch, Call, closed_loop
-from experiments.client import Client
-from experiments.commands import Indexing, OpenbookCommands
+from experiments.bench.contenders import CACHES, Cache, Contenders, Sides
+from experiments.bench.load import target
+from experiments.bench.options import AS_JSON, Loads
+from experiments.bench.served import indexed
+from experiments.columns import aligned
 from experiments.environment import environment
 from terminal import Progress
 
-SHIPPED_CORPUS = Path(__file__).parents[2] / "corpus" / "lormar"
-COLLECTION = "bench"
-Cache = Literal["new", "repeated"]
-CACHES: tuple[Cache, ...] = ("new", "repeated")
-TIMEOUT_SECONDS = 300.0
-
-
-@dataclass(frozen=True)
-class Contenders:
-    """One question, as each contender is asked it."""
-
-    openbook: Call
-    baseline: Call
-
-
-@click.command()
-@click.option("--clients", default="1,16", show_default=True, help="Loads to measure: requests under way at once.")
-@click.option("--questions", default=48, show_default=True, type=click.IntRange(1), help="Different questions asked.")
-@click.option("--blocks", default=3, show_default=True, type=click.IntRange(1), help="Blocks that they are cut into.")
-@click.option("--rounds", default=2, show_default=True, type=click.IntRange(1), help="Times that each block is sent.")
-@click.option("--top-k", default=3, show_default=True, type=click.IntRange(1, 50), help="Passages in each prompt.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def serving(*, clients: str, questions: int, blocks: int, rounds: int, top_k: int, as_json: bool) -> None:
-    """Measure POST /v1/answers against raw vLLM given the identical final prompts."""
-    plan = Plan(_loads(clients), blocks, rounds)
-    corpus = load_corpus(SHIPPED_CORPUS)
-    with _served(corpus) as client:
-        engine_url, checkpoint = client.readiness().engine_url, client.readiness().checkpoint
-        asked = corpus.split("test")[: questions + 1]
-        workload = [_calls(client, checkpoint, question, top_k) for question in asked]
-        comparisons = asyncio.run(_measure(client.url, engine_url, workload, plan))
-    if as_json:
-        rows = [{"cache": cache, **asdict(comparison)} for cache, comparison in comparisons]
-        result = {"environment": environment(), "comparisons": rows}
-        click.echo(json.dumps(result, indent=2))
-    else:
-        click.echo(_table(comparisons))
-
-
-def _loads(clients: str) -> tuple[int, ...]:
-    try:
-        loads = tuple(int(number) for number in clients.split(","))
-    except ValueError:
-        loads = ()
-    if not loads or min(loads) < 1:
-        raise click.BadParameter(
-            f"{clients!r} is no list of whole numbers from 1, such as 1,16", param_hint="--clients"
-        )
-    return loads
-
-
-@contextmanager
-def _served(corpus: Corpus) -> Iterator[Client]:
-    """Index the corpus into a store of its own and serve it with the default model."""
-    # Lets the engine, which only this machine can reach, empty its prefix cache when it is asked to.
-    os.environ["VLLM_SERVER_DEV_MODE"] = "1"
-    with tempfile.TemporaryDirectory(prefix="openbook-bench-") as name:
-        folder = Path(name)
-        write_jsonl(folder, corpus)
-        commands = OpenbookCommands()
-        commands.ingest(folder / "documents.jsonl", folder / "store", COLLECTION, Indexing(), folder / "ingest.log")
-        with commands.serve(None, folder / "store", None, folder / "serve.log") as client:
-            yield client
-
-
-def _calls(client: Client, checkpoint: str, question: Question, top_k: int) -> Contenders:
-    request = AnswerRequest(question=question.question, collection=COLLECTION, retriever="dense", top_k=top_k)
-    messages = [message.model_dump() for message in client.prompt(request).messages]
-    decoding = request.decoding.model_dump(mode="json")
-    body = {"model": checkpoint, "messages": messages, **decoding}
-    return Contenders(
-        openbook=Call("/v1/answers", request.model_dump(mode="json")), baseline=Call("/v1/chat/completions", body)
-    )
+HEADING = (
+    *("questions", "clients", "requests", "/v1/answers", "raw vLLM", "ratio", "blocks"),
+    *("p50 ms", "p90", "p99", "raw p50", "p90", "p99", "overhead ms"),
+)
+FIRST_TOKEN_HEADING = (
+    *("questions", "clients", "requests", "first token ms", "p90", "p99", "raw", "p90", "p99", "overhead ms"),
+    *("/v1/answers", "raw vLLM", "ratio"),
+)
 
 
 @dataclass(frozen=True)
 class Plan:
     """How the questions are sent, in each state of the cache."""
 
-    loads: tuple[int, ...]
+    clients: tuple[int, ...]
     """Requests under way at once, one comparison for each."""
+    streaming_clients: tuple[int, ...]
+    """The same with streamed answers."""
     blocks: int
     rounds: int
 
+    def loads(self) -> Iterator[tuple[Cache, bool, int]]:
+        """Yield state of the cache, whether answers are streamed, and clients of each comparison."""
+        for cache in CACHES:
+            yield from ((cache, False, clients) for clients in self.clients)
+            yield from ((cache, True, clients) for clients in self.streaming_clients)
+
 
 @dataclass(frozen=True)
-class Sides:
-    """The two servers."""
+class Measured:
+    """One comparison."""
 
-    openbook: httpx.AsyncClient
-    baseline: httpx.AsyncClient
-    fixed_start: Call
-    """A question outside the workload: it leaves the fixed start of every prompt in the engine's cache."""
-
-    async def send(self, block: Sequence[Contenders], clients: int, cache: Cache, openbook_first: bool) -> Pair:
-        """Send a block to both, one after the other."""
-        batches = {}
-        for side in (True, False) if openbook_first else (False, True):
-            if cache == "new":
-                await self._forget()
-            client = self.openbook if side else self.baseline
-            calls = [each.openbook if side else each.baseline for each in block]
-            batches[side] = await closed_loop(client, calls, clients)
-        _require_same_prompts(batches[True], batches[False])
-        return Pair(openbook=batches[True], baseline=batches[False])
-
-    async def _forget(self) -> None:
-        (await self.baseline.post("/reset_prefix_cache")).raise_for_status()
-        await closed_loop(self.baseline, [self.fixed_start], 1)
+    cache: Cache
+    streamed: bool
+    comparison: Comparison
 
 
-async def _measure(
-    url: str, engine_url: str, workload: Sequence[Contenders], plan: Plan
-) -> list[tuple[Cache, Comparison]]:
-    most = max(plan.loads)
-    limits = httpx.Limits(max_connections=most, max_keepalive_connections=most)
-    async with (
-        httpx.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS, limits=limits, headers=authorization()) as openbook,
-        httpx.AsyncClient(base_url=engine_url, timeout=TIMEOUT_SECONDS, limits=limits) as baseline,
-    ):
-        sides = Sides(openbook, baseline, fixed_start=workload[0].baseline)
-        return [
-            (cache, await _measure_load(sides, workload[1:], clients, cache, plan))
-            for cache in CACHES
-            for clients in plan.loads
-        ]
+@click.command()
+@click.option("--clients", default="1,4,16,32", show_default=True, type=Loads(), help="Requests under way at once.")
+@click.option("--streaming-clients", default="1,16", show_default=True, type=Loads(), help="The same for streaming.")
+@click.option("--questions", default=64, show_default=True, type=click.IntRange(1), help="Different questions asked.")
+@click.option("--blocks", default=2, show_default=True, type=click.IntRange(1), help="Blocks that they are cut into.")
+@click.option("--rounds", default=2, show_default=True, type=click.IntRange(1), help="Times that each block is sent.")
+@click.option("--top-k", default=3, show_default=True, type=click.IntRange(1, 50), help="Passages in each prompt.")
+@AS_JSON
+def serving(
+    *,
+    clients: tuple[int, ...],
+    streaming_clients: tuple[int, ...],
+    questions: int,
+    blocks: int,
+    rounds: int,
+    top_k: int,
+    as_json: bool,
+) -> None:
+    """Measure POST /v1/answers against raw vLLM given the identical final prompts.
+
+    Throughput and latency of whole answers, and the time to the first token of streamed ones. About 25 minutes on two
+    cores; `--clients 1,16 --streaming-clients 1,16 --rounds 1` takes 10.
+    """
+    plan = Plan(clients, streaming_clients, blocks, rounds)
+    with indexed() as store, store.served() as client:
+        readiness = client.readiness()
+        asked = store.corpus.split("test")[: questions + 1]
+        workload = [Contenders.of(client, readiness.checkpoint, question, top_k) for question in asked]
+        measured = asyncio.run(_measure(client.url, readiness.engine_url, workload, plan))
+    if as_json:
+        rows = [asdict(each) for each in measured]
+        click.echo(json.dumps({"environment": environment(), "comparisons": rows}, indent=2))
+    else:
+        click.echo(_tables(measured))
+
+
+async def _measure(url: str, engine_url: str, workload: Sequence[Contenders], plan: Plan) -> list[Measured]:
+    most = max((*plan.clients, *plan.streaming_clients), default=1)
+    async with target(url, most) as openbook, target(engine_url, most, with_key=False) as engine:
+        sides = Sides(openbook, engine, fixed_start=workload[0].baseline)
+        streamed = [each.streaming() for each in workload[1:]]
+        measured = []
+        for cache, streams, clients in plan.loads():
+            terminal.note(f"{cache} questions, {clients} at once{', streamed' if streams else ''}")
+            comparison = await _measure_load(sides, streamed if streams else workload[1:], clients, cache, plan)
+            measured.append(Measured(cache, streams, comparison))
+        return measured
 
 
 async def _measure_load(
     sides: Sides, workload: Sequence[Contenders], clients: int, cache: Cache, plan: Plan
 ) -> Comparison:
-    size = -(-len(workload) // plan.blocks)
+    # A block that is no longer than the clients are many would be one start and one end.
+    size = max(-(-len(workload) // plan.blocks), 2 * clients)
     pairs: list[Pair] = []
-    with Progress(f"{cache} questions, {clients} at once", len(workload) * plan.rounds, "questions") as progress:
+    with Progress("Asking both", len(workload) * plan.rounds, "questions") as progress:
         for start in range(0, len(workload), size):
             block = workload[start : start + size]
             if cache == "repeated":
@@ -179,23 +130,34 @@ async def _measure_load(
     return compare(clients, pairs)
 
 
-def _require_same_prompts(ours: Batch, theirs: Batch) -> None:
-    """Refuse a comparison in which the engine was not given as many prompt tokens by both."""
-    for mine, raw in zip(ours.responses, theirs.responses, strict=True):
-        if mine["usage"]["prompt_tokens"] != raw["usage"]["prompt_tokens"]:  # type: ignore[index]
-            raise click.ClickException(f"the prompts differ: {mine['usage']} against {raw['usage']}")
-
-
-def _table(comparisons: Sequence[tuple[Cache, Comparison]]) -> str:
-    heading = (
-        f"{'cache':<8} {'clients':>7} {'requests':>8} {'/v1/answers':>12} {'raw vLLM':>9} {'ratio':>6} {'blocks':>13} "
-    )
-    lines = [heading + f"{'p50':>9} {'raw p50':>9} {'overhead':>9}"]
-    lines += [
-        f"{cache:<8} {row.clients:>7} {row.requests:>8} "
-        f"{row.openbook_per_second:>10.2f}/s {row.baseline_per_second:>7.2f}/s "
-        f"{row.throughput_ratio:>6.3f} {row.ratio_low:>6.3f}-{row.ratio_high:.3f} "
-        f"{row.openbook_p50_ms:>6.0f} ms {row.baseline_p50_ms:>6.0f} ms {row.overhead_ms:>6.1f} ms"
-        for cache, row in comparisons
+def _tables(measured: Sequence[Measured]) -> str:
+    whole = [_row(each.cache, each.comparison) for each in measured if not each.streamed]
+    streamed = [_first_token_row(each.cache, each.comparison) for each in measured if each.streamed]
+    tables = [
+        aligned([heading, *rows]) for heading, rows in ((HEADING, whole), (FIRST_TOKEN_HEADING, streamed)) if rows
     ]
-    return "\n".join(lines)
+    return "\n\n".join("\n".join(table) for table in tables)
+
+
+def _row(cache: Cache, row: Comparison) -> tuple[str, ...]:
+    return (
+        *(cache, str(row.clients), str(row.requests), *_throughput(row)),
+        f"{row.ratio_low:.3f}-{row.ratio_high:.3f}",
+        *row.openbook.latency.cells(),
+        *row.baseline.latency.cells(),
+        f"{row.overhead_ms:.1f}",
+    )
+
+
+def _first_token_row(cache: Cache, row: Comparison) -> tuple[str, ...]:
+    cells = [side.first_token.cells() if side.first_token else ("-",) * 3 for side in (row.openbook, row.baseline)]
+    overhead = row.first_token_overhead_ms
+    return (
+        *(cache, str(row.clients), str(row.requests), *cells[0], *cells[1]),
+        "-" if overhead is None else f"{overhead:.1f}",
+        *_throughput(row),
+    )
+
+
+def _throughput(row: Comparison) -> tuple[str, str, str]:
+    return f"{row.openbook.per_second:.2f}/s", f"{row.baseline.per_second:.2f}/s", f"{row.throughput_ratio:.3f}"
