@@ -31,6 +31,9 @@ class SearchOptions:
     min_score: float | Literal["calibrated"] | None = None
     """The least cosine similarity of a passage with the question, whatever the retriever; `calibrated` takes the one
     that `openbook search --calibrate` found for the collection."""
+    margin: float | None = None
+    """How much less similar to the question than the best passage another one may be, 0 to 2; None keeps them all. The
+    best passage always stays."""
     rerank: str | None = None
     """A cross-encoder that orders the best passages anew: a local folder or a Hugging Face id."""
     mmr: float | None = None
@@ -49,6 +52,8 @@ class SearchOptions:
             raise SearchRefused(f"min_score is {self.min_score!r}; it takes a number or {CALIBRATED!r}.")
         if self.mmr is not None and not 0 <= self.mmr <= 1:
             raise SearchRefused(f"mmr is {self.mmr}; it takes a weight from 0 (novelty alone) to 1 (relevance alone).")
+        if self.margin is not None and not 0 <= self.margin <= 2:
+            raise SearchRefused(f"margin is {self.margin}; it takes a difference of cosine similarities from 0 to 2.")
         if self.mmr is not None and self.rerank is not None:
             raise SearchRefused("rerank and mmr each order the passages in their own way; choose one of them.")
         if self.per_document is not None and self.per_document < 1:

@@ -63,7 +63,7 @@ class Pipeline:
             found = self._arranged(asked, _reranked(self.rerank, asked.question, found[: self._pool]))
         if self.options.mmr is not None:
             found = self._diverse(asked, found, self.options.mmr)
-        hits = tuple(found[: self.top_k])
+        hits = tuple(self._near_the_best(found[: self.top_k]))
         return hits, None if hits else self._reason(asked, ranking)
 
     @property
@@ -94,7 +94,7 @@ class Pipeline:
         if self.options.retriever == "dense":
             return [hit(live[id_], score, score) for id_, score in ranking if id_ in live]
         hits = [hit(live[id_], score) for id_, score in ranking if id_ in live]
-        if self.threshold is None and self.options.mmr is None:
+        if self.threshold is None and self.options.mmr is None and self.options.margin is None:
             return hits
         kept, vectors = _with_vectors(asked, hits)
         cosines = vectors @ asked.vector
@@ -104,6 +104,14 @@ class Pipeline:
         if self.threshold is None:
             return hits
         return [hit for hit in hits if hit.similarity is not None and hit.similarity >= self.threshold]
+
+    def _near_the_best(self, hits: list[Hit]) -> list[Hit]:
+        """Return the hits that are hardly less similar to the question than the first one, which is shown in any case."""
+        if self.options.margin is None or not hits:
+            return hits
+        best, *others = hits
+        least = (best.similarity or 0.0) - self.options.margin
+        return [best, *(hit for hit in others if (hit.similarity or 0.0) >= least)]
 
     def _below(self, ranking: Ranking) -> bool:
         """Whether all that a dense ranking would go on with is below the threshold."""

@@ -84,6 +84,18 @@ def test_relevance_alone_is_the_plain_ranking_and_novelty_alone_is_not(index, ad
     assert found(index, "the ferry at six", 2, mmr=0.1, collapse=False)[1] == "c"
 
 
+@pytest.mark.parametrize("retriever", ["dense", "lexical", "hybrid"])
+@pytest.mark.parametrize("margin", [0.0, 0.2, 0.5, 2.0])
+def test_a_margin_keeps_the_best_passage_and_those_hardly_less_similar(index, add, retriever, margin):
+    add(a="the ferry at six", b="the ferry at six today", c="the mill zz 99", d="ferry the now", e="at six")
+    question = "the ferry at six"
+    # A threshold that nothing misses makes the search say how similar each passage is.
+    every = index.search("default", question, 4, SearchOptions(retriever=retriever, min_score=-1.0)).hits
+    kept = found(index, question, 4, retriever=retriever, margin=margin)
+    least = every[0].similarity - margin
+    assert kept == [hit.document_id for at, hit in enumerate(every) if at == 0 or hit.similarity >= least]
+
+
 COPIES = {f"copy{number}": f"The gauge at the pier read {number}.{number}2 m." for number in range(10)}
 FACT = {"fact": "Orla Venn minds the gauge at the pier."}
 
@@ -142,6 +154,7 @@ def test_every_passage_is_returned_once_where_all_are_wanted(index, add, collaps
 REFUSED = {
     "retriever": ({"retriever": "densse"}, "Did you mean 'dense'?"),
     "mmr": ({"mmr": 1.5}, "a weight from 0"),
+    "margin": ({"margin": -0.1}, "from 0 to 2"),
     "both orders": ({"mmr": 0.5, "rerank": "x"}, "choose one of them"),
     "cap": ({"per_document": 0}, "from 1"),
     "score": ({"min_score": "high"}, "a number or 'calibrated'"),
