@@ -25,7 +25,11 @@ def retrieve(index: GuardedIndex, request: AnswerRequest) -> Retrieved:
         return Retrieved(_label(index.passages(request.passage_ids)))
     result = index.search(request.collection, request.question, request.top_k, _options(request))
     return Retrieved(
-        _label(result.hits), result.generation, result.revision, result.reason, embed_seconds=result.embed_seconds
+        _label(_in_order(result.hits, request)),
+        result.generation,
+        result.revision,
+        result.reason,
+        embed_seconds=result.embed_seconds,
     )
 
 
@@ -35,11 +39,18 @@ def _options(request: AnswerRequest) -> SearchOptions:
         filter=request.filter,
         as_of=request.as_of,
         min_score=request.min_score,
+        margin=request.margin,
         mmr=request.mmr,
         collapse=request.collapse,
         per_document=request.per_document,
         superseded=request.superseded,
     )
+
+
+def _in_order(hits: Sequence[Hit], request: AnswerRequest) -> Sequence[Hit]:
+    if request.passage_order == "rank":
+        return hits
+    return sorted(hits, key=lambda hit: (hit.document_id, hit.start))
 
 
 def _label(hits: Sequence[Hit]) -> tuple[Passage, ...]:

@@ -32,6 +32,8 @@ class ArmOptions(Schema):
     top_k: int = Field(default=3, ge=1, le=50)
     min_score: float | Literal["calibrated"] | None = None
     """The least cosine similarity of a passage with the question; `calibrated` takes the collection's own."""
+    margin: float | None = Field(default=None, ge=0.0, le=2.0)
+    """How much less similar to the question than the best passage another one may be; None keeps all of `top_k`."""
     mmr: float | None = Field(default=None, ge=0.0, le=1.0)
     """The weight of relevance against novelty in maximal marginal relevance."""
     collapse: bool = True
@@ -40,11 +42,14 @@ class ArmOptions(Schema):
     """How many passages of one document there may be."""
     superseded: Literal["demote", "drop", "keep"] = "demote"
     """What becomes of passages whose document another one supersedes."""
+    passage_order: Literal["rank", "document"] = "rank"
+    """In which order a prompt is given its passages: best first, or by document and place, so that questions about one
+    subject begin alike and the engine finds more of them in its cache. What does not fit is dropped from the end."""
     prompt: str | None = None
     """Name of the prompt; None takes the server's own, or `closed_book` without passages."""
     decoding: Decoding = Decoding()
 
 
-SEARCH_OPTIONS = ("min_score", "mmr", "per_document", "filter", "as_of")
+SEARCH_OPTIONS = ("min_score", "margin", "mmr", "per_document", "filter", "as_of")
 
 """What would be ignored where nothing is searched, and is refused."""

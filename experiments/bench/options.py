@@ -26,3 +26,4 @@ class Loads(click.ParamType[tuple[int, ...]]):
 
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+ENGINE_URL = click.option("--engine-url", metavar="URL", help="Ask this vLLM instead of starting one.")

@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,7 +20,7 @@ from app.schemas.answer import AnswerRequest
 from experiments.bench.crowd import Job, Report, run_crowd
 from experiments.bench.latencies import Latencies
 from experiments.bench.memory import Memory, MemoryWatch, served_process
-from experiments.bench.options import AS_JSON
+from experiments.bench.options import AS_JSON, ENGINE_URL
 from experiments.bench.served import COLLECTION, indexed
 from experiments.columns import aligned
 from experiments.environment import environment
@@ -81,14 +82,15 @@ class Overload:
     type=click.FloatRange(0, 10),
     help="The part of Retry-After that a refused client waits; 0 asks again at once.",
 )
+@ENGINE_URL
 @AS_JSON
-def overload(*, clients: int, limit: int, requests: int, seconds: float, patience: float, as_json: bool) -> None:
+def overload(*, engine_url: str | None, as_json: bool, **options: Any) -> None:
     """Overload the server: are the accepted answered in time, and the others refused at once?
 
     Exits with 1 where a request failed or got no answer. About 5 minutes on two cores, and never more than 15.
     """
-    plan = Plan(clients, limit, requests, seconds, patience)
-    with indexed() as store, store.served(plan.server_environment()) as client:
+    plan = Plan(**options)
+    with indexed() as store, store.served(plan.server_environment(), engine_url) as client:
         asked = store.corpus.split("test")[:QUESTIONS]
         requests_of_all = [AnswerRequest(question=each.question, collection=COLLECTION) for each in asked]
         result = measure(client.url, requests_of_all, plan, store.folder)

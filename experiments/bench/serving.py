@@ -21,7 +21,7 @@ import terminal
 from experiments.bench.comparison import Comparison, Pair, compare
 from experiments.bench.contenders import CACHES, Cache, Contenders, Sides
 from experiments.bench.load import target
-from experiments.bench.options import AS_JSON, Loads
+from experiments.bench.options import AS_JSON, ENGINE_URL, Loads
 from experiments.bench.served import indexed
 from experiments.columns import aligned
 from experiments.environment import environment
@@ -71,6 +71,7 @@ class Measured:
 @click.option("--blocks", default=2, show_default=True, type=click.IntRange(1), help="Blocks that they are cut into.")
 @click.option("--rounds", default=2, show_default=True, type=click.IntRange(1), help="Times that each block is sent.")
 @click.option("--top-k", default=3, show_default=True, type=click.IntRange(1, 50), help="Passages in each prompt.")
+@ENGINE_URL
 @AS_JSON
 def serving(
     *,
@@ -80,15 +81,17 @@ def serving(
     blocks: int,
     rounds: int,
     top_k: int,
+    engine_url: str | None,
     as_json: bool,
 ) -> None:
     """Measure POST /v1/answers against raw vLLM given the identical final prompts.
 
     Throughput and latency of whole answers, and the time to the first token of streamed ones. About 25 minutes on two
-    cores; `--clients 1,16 --streaming-clients 1,16 --rounds 1` takes 10.
+    cores; `--clients 1,16 --streaming-clients 1,16 --rounds 1` takes 10. An engine of your own
+    must run with VLLM_SERVER_DEV_MODE=1, so that its prefix cache can be emptied.
     """
     plan = Plan(clients, streaming_clients, blocks, rounds)
-    with indexed() as store, store.served() as client:
+    with indexed() as store, store.served(engine_url=engine_url) as client:
         readiness = client.readiness()
         asked = store.corpus.split("test")[: questions + 1]
         workload = [Contenders.of(client, readiness.checkpoint, question, top_k) for question in asked]

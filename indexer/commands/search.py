@@ -48,7 +48,7 @@ REASONS = {
 @click.option("--rerank", metavar="MODEL", help="Cross-encoder that puts the best 50 into its own order.")
 @click.option("--mmr", type=click.FloatRange(0, 1), metavar="WEIGHT", help="Relevance (1) against novelty (0).")
 @click.option("--min-score", metavar="SCORE", help='Least cosine with the question, or "calibrated".')
-@click.option("--margin", type=click.FloatRange(0, 2), help="How much less similar than the best passage others may be.")
+@click.option("--margin", type=click.FloatRange(0, 2), help="How much less similar than the best others may be.")
 @click.option("--no-collapse", is_flag=True, help="Leave near-duplicates where they are.")
 @click.option("--per-document", type=click.IntRange(min=1), metavar="N", help="Passages of one document, at most.")
 @click.option(

@@ -106,7 +106,7 @@ class Pipeline:
         return [hit for hit in hits if hit.similarity is not None and hit.similarity >= self.threshold]
 
     def _near_the_best(self, hits: list[Hit]) -> list[Hit]:
-        """Return the hits that are hardly less similar to the question than the first one, which is shown in any case."""
+        """Return the first hit, and those that are hardly less similar to the question than it."""
         if self.options.margin is None or not hits:
             return hits
         best, *others = hits

@@ -100,6 +100,24 @@ def test_below_the_threshold_there_are_no_passages_and_the_reason_is_said(api: h
     assert ask(api, min_score=0.2).nothing_found is None
 
 
+def test_a_margin_leaves_passages_out_that_are_much_less_similar_than_the_best(api: httpx.Client) -> None:
+    every = ask(api, top_k=5).passages
+    gap = every[0].score - every[1].score
+    assert len(every) > 2
+    assert ask(api, top_k=5, margin=gap / 2).passages == every[:1]
+    assert ask(api, top_k=5, margin=2).passages == every
+
+
+def test_passages_can_come_by_document_and_place_whatever_the_question_is(api: httpx.Client) -> None:
+    ranked, ordered = (ask(api, top_k=5, passage_order=order).passages for order in ("rank", "document"))
+    assert {passage.id for passage in ordered} == {passage.id for passage in ranked}
+    places = [(passage.document_id, passage.start) for passage in ordered]
+    assert places == sorted(places)
+    assert [passage.label for passage in ordered] == list(range(1, len(ordered) + 1))
+    scores = [passage.score for passage in ordered]
+    assert scores != sorted(scores, reverse=True)
+
+
 def test_the_past_holds_what_was_indexed_by_then(api: httpx.Client) -> None:
     assert ask(api, as_of="2000-01-01").passages == ()
     assert ask(api, as_of="2999-01-01", top_k=1).passages[0].document_id == "lighthouse.md"

@@ -39,6 +39,7 @@ LIGHT_COMMANDS = [
     "report",
     "corpus write",
     "bench serving",
+    "bench cheaper",
     "bench overload",
     "bench ingest",
     "bench search",
