@@ -52,6 +52,7 @@ ARMS: dict[str, dict[str, Any]] = {"rag": {"retriever": "dense"}, "closed_book":
     "--engine-port", type=click.IntRange(0, 65535), help="Loopback port for vLLM or its router; a free one by default."
 )
 @click.option("--prompt", help="Prompt for questions with passages; worked_examples by default.")
+@click.option("--prompts", type=click.Path(path_type=Path, file_okay=False), help="Folder of prompts of your own.")
 @click.option("--max-model-len", type=click.IntRange(min=64), help="Tokens of prompt and answer; 2048 by default.")
 @click.option("--kv-cache-gib", type=click.IntRange(min=1), help="Memory for the key-value cache on a CPU, in GiB.")
 @click.option(

@@ -7,6 +7,7 @@ AppError                     status 500   exit code 1
 ├── RoutingNotFound          status 500   exit code 2   `--routing` names no policy
 ├── ModelNotServed           status 404   exit code 2   an OpenAI request names no arm
 ├── PromptNotFound           status 404   exit code 2   a request asks for a prompt that does not exist
+├── PromptFileInvalid        status 500   exit code 2   a file of --prompts is no template
 ├── PromptTooLong            status 422   exit code 2   question and passages exceed the model's context
 ├── Overloaded               status 429   exit code 1   too many questions at once
 ├── RateLimited              status 429   exit code 1   a key sends more requests than it may
@@ -102,6 +103,12 @@ class PromptNotFound(AppError):
     """No prompt has that name and version."""
 
     status = 404
+    exit_code = 2
+
+
+class PromptFileInvalid(AppError):
+    """A file of one's own prompts is no template; the message names file, field and what is known."""
+
     exit_code = 2
 
 

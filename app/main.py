@@ -45,7 +45,7 @@ def create_app(
     Raises:
         CheckpointDamaged: The card of a served checkpoint cannot be read.
         KeysDamaged: The file of the API keys cannot be read.
-        PromptNotFound, RoutingNotFound: The settings name a prompt or a routing policy that does not exist.
+        PromptFileInvalid, PromptNotFound, RoutingNotFound: The settings name what does not exist or cannot be read.
     """
     keys, drain, telemetry = LiveKeys(settings.keys_file), drain or Drain(), Telemetry()
     pools = Pools(

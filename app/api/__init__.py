@@ -16,11 +16,13 @@ from app.api.routes import (
     health,
     jobs,
     metrics,
+    prompts,
     search,
 )
 
 ROUTERS = (
     answers.router,
+    prompts.router,
     search.router,
     chat.router,
     documents.router,
