@@ -17,6 +17,7 @@ from app.api.routes import (
     jobs,
     metrics,
     prompts,
+    rollouts,
     search,
 )
 
@@ -29,6 +30,7 @@ ROUTERS = (
     jobs.router,
     collections.router,
     checkpoints.router,
+    rollouts.router,
     experiments.router,
     health.router,
     metrics.router,
