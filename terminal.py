@@ -28,9 +28,27 @@ def did_you_mean(value: str, options: Iterable[str]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
+def _to_stderr(message: str) -> None:
+    click.echo(message, err=True)
+
+
+_say: Callable[[str], None] = _to_stderr
+
+
+def speak_through(say: Callable[[str], None]) -> None:
+    """Have notes and progress said by `say`, such as a log, instead of written to stderr as they are."""
+    global _say  # noqa: PLW0603 - there is one stderr
+    _say = say
+
+
 def note(message: str) -> None:
     """Write one line for the person who waits."""
-    click.echo(message, err=True)
+    _say(message)
+
+
+def _draws() -> bool:
+    """Say whether progress is drawn, because a person looks on."""
+    return _say is _to_stderr and sys.stderr.isatty()
 
 
 def duration(seconds: float) -> str:
@@ -61,7 +79,7 @@ class Progress:
         self._task: Any = None
 
     def __enter__(self) -> Progress:
-        if sys.stderr.isatty():
+        if _draws():
             self._draw_bar()
         return self
 
@@ -110,13 +128,16 @@ def waiting(description: str, expected_seconds: float) -> Iterator[None]:
     """Show that something without countable steps goes on, and how long it is expected to take in all."""
     started = time.monotonic()
     finished = threading.Event()
-    terminal = sys.stderr.isatty()
+    drawn = _draws()
 
     def tell() -> None:
-        while not finished.wait(1.0 if terminal else SECONDS_BETWEEN_LINES):
+        while not finished.wait(1.0 if drawn else SECONDS_BETWEEN_LINES):
             seconds = time.monotonic() - started
             line = f"{description}: {duration(seconds)} of about {duration(expected_seconds)}"
-            click.echo(f"\r{line}\x1b[K" if terminal else line, err=True, nl=not terminal)
+            if drawn:
+                click.echo(f"\r{line}\x1b[K", err=True, nl=False)
+            else:
+                note(line)
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
@@ -125,7 +146,7 @@ def waiting(description: str, expected_seconds: float) -> Iterator[None]:
     finally:
         finished.set()
         teller.join()
-        if terminal and time.monotonic() - started > 1:
+        if drawn and time.monotonic() - started > 1:
             click.echo("\r\x1b[K", err=True, nl=False)
 
 

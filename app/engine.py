@@ -19,6 +19,7 @@ from app.errors import EngineRefused, EngineUnreachable, PromptTooLong
 from app.schemas.answer import Usage
 from app.schemas.arm import Decoding
 from app.schemas.prompt import Message
+from app.telemetry import current_record
 
 CONNECT_SECONDS = 5.0
 IDLE_SECONDS = 4.0
@@ -47,24 +48,6 @@ class Generation:
     finish_reason: str
     """`stop`, or `length` where `max_tokens` cut the text."""
     usage: Usage
-
-
-@dataclass(frozen=True)
-class SampledToken:
-    """A token that the engine wrote, and how likely it was."""
-
-    text: str
-    logprob: float
-    """The natural logarithm of its probability."""
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """A greedy completion with the log-probabilities of its tokens."""
-
-    text: str
-    tokens: tuple[SampledToken, ...]
-    """Empty where the server gives none."""
 
 
 class Engine:
@@ -118,18 +101,6 @@ class Engine:
             raise ended_early(self.url)
         yield Generation("".join(gathering.texts), gathering.finish_reason, gathering.usage)
 
-    async def sample(self, model: str, messages: Sequence[Message], max_tokens: int) -> Sampled:
-        """Complete a chat greedily, with log-probabilities. Raises as `generate` does."""
-        decoding = Decoding(max_tokens=max_tokens, stop=())
-        reply = await self._send("POST", CHAT, {**_body(model, messages, decoding), "logprobs": True})
-        try:
-            choice = reply["choices"][0]
-            tokens = (choice.get("logprobs") or {}).get("content") or []
-            sampled = tuple(SampledToken(str(token["token"]), float(token["logprob"])) for token in tokens)
-            return Sampled(choice["message"]["content"] or "", sampled)
-        except (KeyError, IndexError, TypeError) as error:
-            raise EngineRefused(f"The engine at {self.url} sent no chat completion: {str(reply)[:300]}") from error
-
     async def models(self) -> tuple[ServedModel, ...]:
         """Return what the engine serves; the first is its default.
 
@@ -176,7 +147,8 @@ class Engine:
     def _request(
         self, method: str, path: str, content: bytes | None
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
-        return self._session().request(method, f"{self.url}{path}", data=content, headers=JSON_BODY)
+        headers = {**JSON_BODY, **current_record().engine_headers}
+        return self._session().request(method, f"{self.url}{path}", data=content, headers=headers)
 
     async def _send(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
         content = None if body is None else json.dumps(body).encode()

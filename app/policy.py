@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.prices import Prices
-from app.prompting.book import PromptBook, load_prompts
-from app.prompting.template import Template
+from app.prompting import PromptTemplate
+from app.prompting.assemble import find_prompt
 from app.settings import Settings
 
 
@@ -14,9 +14,8 @@ from app.settings import Settings
 class Policy:
     """What the settings say about answers."""
 
-    prompts: PromptBook
-    with_passages: Template
-    without_passages: Template
+    with_passages: PromptTemplate
+    without_passages: PromptTemplate
     unanswerable_text: str
     """The answer where a search finds nothing."""
     answer_without_passages: bool
@@ -25,14 +24,8 @@ class Policy:
     deadline_s: float
     """The most that a question may take, waiting included."""
 
-    def template(self, name: str | None, passages: bool) -> Template:
-        """Return the prompt that a request names, or of one that names none, with or without passages.
-
-        Raises:
-            PromptNotFound: It names one that does not exist.
-        """
-        if name is not None:
-            return self.prompts.find(name)
+    def template(self, passages: bool) -> PromptTemplate:
+        """Return the prompt of a request that names none, with or without passages."""
         return self.with_passages if passages else self.without_passages
 
     @classmethod
@@ -40,14 +33,11 @@ class Policy:
         """Return what the settings say.
 
         Raises:
-            PromptFileInvalid: A file of their folder of prompts is no template.
             PromptNotFound: They name a prompt that does not exist.
         """
-        prompts = load_prompts(settings.prompts)
         return cls(
-            prompts,
-            prompts.find(settings.prompt),
-            prompts.find("closed_book"),
+            find_prompt(settings.prompt),
+            find_prompt("closed_book"),
             settings.unanswerable_text,
             settings.answer_without_passages,
             Prices(settings.currency, settings.price_prompt, settings.price_completion),

@@ -19,6 +19,7 @@ from app.access.live_keys import LiveKeys
 from app.errors import OpenHost, PortInUse
 from app.flow.drain import Drain
 from app.flow.draining_server import DrainingServer
+from app.logs import configure as configure_logs
 from app.main import create_app
 from app.pools import Pool
 from app.serving.backend import Backend, choose_backend
@@ -38,6 +39,7 @@ def serve(settings: Settings) -> None:
         EngineFailed, EngineUnreachable: There is no engine to serve with.
         indexer.errors.StoreError, indexer.errors.EmbedderError: The store or its embedding model cannot be used.
     """
+    configure_logs(settings.log_format, settings.log_level)
     _refuse_open_host(settings, LiveKeys(settings.keys_file))
     listener = listen(settings.host, settings.port)
     signal.signal(signal.SIGTERM, _exit_quietly)
@@ -79,7 +81,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def _serve(settings: Settings, listener: socket.socket, index: Index, backend: Backend) -> None:
     drain = Drain(settings.drain_seconds)
-    app = create_app(settings, index, backend.pools, drain=drain, backend=backend)
+    app = create_app(settings, index, backend.pools, drain=drain)
     with terminal.waiting("Loading the embedding model", EMBEDDER_SECONDS):
         index.warm_up()
     server = DrainingServer(app, drain, SHUTDOWN_SECONDS)

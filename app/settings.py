@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from app.logs import LogFormat, LogLevel
 from app.routing import RoutingOptions
 from corpus.home import keys_home, store_home
 
@@ -69,8 +70,6 @@ class Settings(BaseSettings):
     """What a million prompt tokens cost; where neither price is set, answers name no cost."""
     price_completion: float | None = Field(default=None, ge=0)
     """What a million tokens of answers cost."""
-    prompts: Path | None = None
-    """A folder of prompts of one's own, `NAME@VERSION.yaml`, beside those that come with Openbook."""
     max_model_len: int = Field(default=2048, ge=64)
     """Tokens of prompt and answer together; a model with a shorter context lowers it."""
     kv_cache_gib: int = Field(default=1, ge=1)
@@ -100,6 +99,11 @@ class Settings(BaseSettings):
     """After SIGTERM: how long requests under way may go on. Most that send the signal wait 30 s before they kill."""
     retrieval_threads: int = Field(default=16, ge=1)
     """Questions searched for at the same time; those that wait for the embedding model are embedded together."""
+
+    log_format: LogFormat = "text"
+    """Lines for people, or one JSON object for each record."""
+    log_level: LogLevel = "info"
+    """The least that is logged; at `info` there is a line for each request."""
 
     @property
     def routing_options(self) -> RoutingOptions:

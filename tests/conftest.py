@@ -23,7 +23,7 @@ settings.load_profile("openbook")
 
 REPOSITORY = Path(__file__).parent.parent
 SALTMERE = REPOSITORY / "tests" / "data" / "saltmere"
-READY = re.compile(r"^Ready: (http://\S+)$", re.MULTILINE)
+READY = re.compile(r"Ready: (http://[\w.:\[\]]+)")
 START_SECONDS = 400.0
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from starlette.types import Receive
 
 from app.errors import ClientGone
+from app.telemetry import current_record
 
 Result = TypeVar("Result")
 
@@ -31,6 +32,7 @@ async def while_connected(receive: Receive, work: Coroutine[Any, Any, Result]) -
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
+        current_record().is_cancelled = True
         raise ClientGone("The client closed the connection.")
     finally:
         leaving.cancel()

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from app.api.disconnects import while_connected
-from app.api.problems import internal_error, problem_of
+from app.api.problems import internal_error, note_problem, problem_of
 from app.errors import ClientGone
 from app.schemas.problem import Problem
 from corpus.errors import OpenbookError
@@ -86,9 +86,12 @@ class EventStream(Response):
     def _failed(self, scope: Scope, error: Exception) -> bytes:
         path, request_id = scope["path"], scope["state"]["request_id"]
         if isinstance(error, OpenbookError):
-            return self._error_frame(problem_of(error, path, request_id))
-        log.error("Request %s (%s %s) failed", request_id, scope["method"], path, exc_info=error)
-        return self._error_frame(internal_error(path, request_id))
+            problem = problem_of(error, path, request_id)
+        else:
+            log.error("Request %s (%s %r) failed", request_id, scope["method"], path, exc_info=error)
+            problem = internal_error(path, request_id)
+        note_problem(problem)
+        return self._error_frame(problem)
 
 
 async def _fill(queue: asyncio.Queue[bytes | Exception | None], frames: AsyncGenerator[bytes, None]) -> None:

@@ -20,6 +20,7 @@ import terminal
 from app.api.openai_errors import body_of, speaks_openai, status_of
 from app.errors import AppError
 from app.schemas.problem import Problem
+from app.telemetry import current_record
 from corpus.errors import OpenbookError
 from indexer.errors import EmbedderError, NotFound, SearchRefused, StoreError, StoreLocked
 
@@ -52,11 +53,17 @@ def document(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def problem_response(problem: Problem, headers: dict[str, str] | None = None) -> Response:
     """Return a problem as a response, in OpenAI's form on the paths that its clients know."""
+    note_problem(problem)
     if speaks_openai(problem.instance):
         content = json.dumps(body_of(problem))
         return Response(content, status_of(problem), media_type="application/json", headers=headers)
     body = problem.model_dump_json(exclude_none=True)
     return Response(body, problem.status, media_type=MEDIA_TYPE, headers=headers)
+
+
+def note_problem(problem: Problem) -> None:
+    """Note in the request's record what it failed of: `overloaded`, or the status where the problem has no name."""
+    current_record().problem = problem.type.rpartition(":")[2] if problem.type.startswith("urn:") else problem.title
 
 
 def error_response(error: OpenbookError, scope: Scope) -> Response:

@@ -19,6 +19,8 @@ RETRIEVERS: dict[str, RetrieverName] = {
     "closed_book": "none",
 }
 """How the arm of each name finds its passages; the first is the default."""
+ORACLE = "oracle"
+"""The arm of a request that names its passages itself; it is no model of OpenAI's paths."""
 SERVED = "openbook"
 """Stands for the checkpoint being served."""
 
@@ -41,6 +43,11 @@ def list_arms(checkpoints: Sequence[str]) -> tuple[Arm, ...]:
         for prefix, checkpoint in prefixes
         for name, retriever in RETRIEVERS.items()
     )
+
+
+def arm_of(retriever: RetrieverName) -> str:
+    """Return the name of the arm that finds its passages in this way."""
+    return next((name for name, finds in RETRIEVERS.items() if finds == retriever), ORACLE)
 
 
 def find_arm(name: str | None, arms: Iterable[Arm]) -> Arm:

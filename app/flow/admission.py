@@ -31,6 +31,16 @@ class Admission:
         """How many questions are worked on or wait."""
         return self._present
 
+    @property
+    def working(self) -> int:
+        """How many questions are worked on."""
+        return min(self._present, self._slots)
+
+    @property
+    def waiting(self) -> int:
+        """How many questions wait."""
+        return self._present - self.working
+
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Hold a slot for the block.
@@ -40,7 +50,7 @@ class Admission:
         """
         if self._present >= self._most_present:
             raise Overloaded(
-                f"{self._slots} questions are being answered and {self._present - self._slots} wait. Try again later.",
+                f"{self._slots} questions are being answered and {self.waiting} wait. Try again later.",
                 self._retry_after_s(),
             )
         self._present += 1

@@ -19,6 +19,8 @@ class OpenAiServer:
     def __init__(self, url: str) -> None:
         self.url = url
         self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        """Of each of these requests, by their names in lower case."""
         self.text = "Orla Venn"
         self.status = 200
         self.error = "something went wrong"
@@ -54,6 +56,11 @@ class OpenAiServer:
         }
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
+    """On a busy machine more connections than the usual five wait to be taken."""
+
+
 @contextmanager
 def openai_server() -> Iterator[OpenAiServer]:
     """Run the server on a free loopback port."""
@@ -69,6 +76,7 @@ def openai_server() -> Iterator[OpenAiServer]:
         def do_POST(self) -> None:
             request, chunks = json.loads(self.rfile.read(int(self.headers["content-length"]))), state.chunks()
             state.requests.append(request)
+            state.headers.append({name.lower(): value for name, value in self.headers.items()})
             time.sleep(state.delay_s)
             streams = request.get("stream", False) and state.status == 200
             if not (streams and state.hold_after) and self._lost_while_held():
@@ -127,7 +135,7 @@ def openai_server() -> Iterator[OpenAiServer]:
         def log_message(self, format: str, *args: object) -> None:
             return
 
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    httpd = _Server(("127.0.0.1", 0), Handler)
     httpd.daemon_threads = True
     state = OpenAiServer(f"http://127.0.0.1:{httpd.server_address[1]}")
     thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02})

@@ -7,10 +7,7 @@ import contextlib
 import http.client
 import json
 import signal
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -26,16 +23,9 @@ from app.flow.buckets import Buckets
 from app.flow.drain import Drain
 from tests.app.conftest import Serve
 from tests.app.openai_server import OpenAiServer
-from tests.conftest import READY, REPOSITORY, openbook_environment
+from tests.app.serving import served, wait_for
 
 WHO = {"question": "Who is the keeper of the lighthouse?", "retriever": "none"}
-
-
-def wait_for(reached: Callable[[], object], seconds: float = 10.0) -> None:
-    ends_at = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < ends_at
-        time.sleep(0.01)
 
 
 async def _ask_at_once(url: str, count: int, until: Callable[[int], None]) -> list[httpx.Response]:
@@ -217,7 +207,7 @@ def test_a_drain_is_over_when_nothing_is_under_way_or_its_time_is_up() -> None:
 
 def test_sigterm_finishes_what_is_under_way_and_takes_nothing_new(tmp_path: Path, engine: OpenAiServer) -> None:
     engine.hold = threading.Event()
-    with _served(tmp_path, engine, "20") as (process, api), ThreadPoolExecutor(1) as pool:
+    with served(tmp_path, engine, "--drain-seconds", "20") as (process, api), ThreadPoolExecutor(1) as pool:
         under_way = pool.submit(api.post, "/v1/answers", json=WHO)
         wait_for(lambda: engine.requests)
         process.send_signal(signal.SIGTERM)
@@ -233,36 +223,10 @@ def test_sigterm_finishes_what_is_under_way_and_takes_nothing_new(tmp_path: Path
 
 def test_a_drain_does_not_wait_longer_than_it_is_told(tmp_path: Path, engine: OpenAiServer) -> None:
     engine.hold = threading.Event()
-    with _served(tmp_path, engine, "0.5") as (process, api), ThreadPoolExecutor(1) as pool:
+    with served(tmp_path, engine, "--drain-seconds", "0.5") as (process, api), ThreadPoolExecutor(1) as pool:
         cut = pool.submit(api.post, "/v1/answers", json=WHO)
         wait_for(lambda: engine.requests)
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         assert isinstance(cut.exception(), httpx.TransportError) or cut.result().status_code >= 500
         engine.hold.set()
-
-
-@contextlib.contextmanager
-def _served(
-    home: Path, engine: OpenAiServer, drain_seconds: str
-) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Client]]:
-    """Run `openbook serve` in a process of its own."""
-    command = ["serve", "--port", "0", "--engine-url", engine.url, "--prompt", "passages"]
-    log = home / "serve.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "openbook", *command, "--drain-seconds", drain_seconds],
-            cwd=REPOSITORY,
-            env=openbook_environment(home),
-            stdout=output,
-            stderr=output,
-        )
-    try:
-        wait_for(lambda: READY.search(log.read_text()) or process.poll() is not None, 120)
-        ready = READY.search(log.read_text())
-        assert ready, log.read_text()
-        with httpx.Client(base_url=ready[1], timeout=30, trust_env=False) as api:
-            yield process, api
-    finally:
-        process.kill()
-        process.wait()

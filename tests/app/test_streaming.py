@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 import time
@@ -172,5 +173,5 @@ def test_a_client_that_does_not_read_holds_no_place(serve: Serve, engine: OpenAi
 def test_a_stream_counts_as_an_answer_in_the_metrics(api: httpx.Client) -> None:
     stream(api)
     text = api.get("/metrics").text
-    assert 'openbook_tokens_total{kind="prompt"} 90.0' in text
+    assert re.search(r'openbook_tokens_total\{arm="rag",.*kind="prompt"\} 90.0', text)
     assert 'openbook_http_requests_total{method="POST",route="/v1/answers",status="200"} 1.0' in text

@@ -20,9 +20,8 @@ DOORS = {
     "peft": ("experiments/finetune/",),
     "fastapi": ("app/main.py", "app/api/"),
     "vllm": (),
-    "vllm_router": (),
 }
-"""Package to the files and folders that may import it. vLLM and its router are processes: nothing imports them."""
+"""Package to the files and folders that may import it. vLLM is a process: nothing imports it."""
 
 LIGHT_COMMANDS = [
     "",
@@ -34,7 +33,6 @@ LIGHT_COMMANDS = [
     "ask",
     "keys create",
     "checkpoints list",
-    "checkpoints promote",
     "finetune",
     "experiment run",
     "experiment list",

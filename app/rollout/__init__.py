@@ -1,1 +1,0 @@
-"""Rolling updates: how another checkpoint becomes the default without a failed request, and back."""
