@@ -22,7 +22,10 @@ COMMANDS = {
     "serve": ("app.cli:serve", "Start the engine and the REST API."),
     "ask": ("app.cli:ask", "Ask a running server a question; print the answer with its sources."),
     "keys": ("app.commands.keys:keys", "Make, list and revoke the API keys of the server."),
-    "checkpoints": ("app.cli:checkpoints", "List the checkpoints that can be served."),
+    "checkpoints": (
+        "app.commands.checkpoints:checkpoints",
+        "List the checkpoints, and choose which one a running server answers with.",
+    ),
     "finetune": ("experiments.cli:finetune", "Train the fine-tuned checkpoint that an experiment names."),
     "experiment": ("experiments.cli:experiment", "Run and list experiments."),
     "report": ("experiments.cli:report", "Write the report of a finished run again."),

@@ -24,12 +24,13 @@ from app.flow.admission import Admission
 from app.flow.deadline import deadline
 from app.policy import Policy
 from app.pools import Pools
-from app.prompting import PromptTemplate
-from app.prompting.assemble import Assembler, find_prompt
+from app.prompting.assemble import Assembler
+from app.prompting.template import Template
 from app.retrieving import retrieve
 from app.routing import Choice, Inquiry
 from app.schemas.answer import Answer, AnswerRequest
 from app.schemas.prompt import Prompt
+from app.schemas.template import TemplateView
 from app.settings import Settings
 from app.stages import Stages
 from app.telemetry import Telemetry
@@ -54,7 +55,7 @@ class Answerer:
             settings: Limits, prompt and prices.
 
         Raises:
-            PromptNotFound: The settings name a prompt that does not exist.
+            PromptFileInvalid, PromptNotFound: Their prompts cannot be read, or they name one that does not exist.
         """
         self._index = index
         self._pools = pools
@@ -114,6 +115,11 @@ class Answerer:
             retrieved, choice = await self._retrieved(request, stages)
             return self._prompt(request, retrieved, self._pools.assembler_of(choice.checkpoint), stages)
 
+    def templates(self) -> list[TemplateView]:
+        """Return the templates that a request can name."""
+        default = self._policy.with_passages
+        return [template.view(template is default) for template in self._policy.prompts]
+
     def close(self) -> None:
         """End the thread pool."""
         self._pool.shutdown()
@@ -160,11 +166,10 @@ class Answerer:
 
     def _prompt(self, request: AnswerRequest, retrieved: Retrieved, assembler: Assembler, stages: Stages) -> Prompt:
         with stages.timing("prompt"):
-            asked_for = find_prompt(request.prompt) if request.prompt else None
             if retrieved.nothing_found and not self._policy.answer_without_passages:
-                return _unanswerable(asked_for or self._policy.template(True), retrieved)
+                return _unanswerable(self._policy.template(request.prompt, passages=True), retrieved)
             return assembler.assemble(
-                asked_for or self._policy.template(bool(retrieved.passages)),
+                self._policy.template(request.prompt, bool(retrieved.passages)),
                 request.question,
                 retrieved.passages,
                 request.decoding.max_tokens,
@@ -174,8 +179,7 @@ class Answerer:
     async def _retrieved(self, request: AnswerRequest, stages: Stages) -> tuple[Retrieved, Choice]:
         """Return the passages, and which checkpoint reads them: a policy may go by how well they fit."""
         # A misspelt prompt or checkpoint costs no search.
-        if request.prompt:
-            find_prompt(request.prompt)
+        self._policy.template(request.prompt, passages=True)
         self._pools.pool_of(request.checkpoint)
         retrieved = Retrieved()
         if request.retriever != "none":
@@ -191,7 +195,12 @@ class Answerer:
         return await asyncio.get_running_loop().run_in_executor(self._pool, in_context(work))
 
 
-def _unanswerable(template: PromptTemplate, retrieved: Retrieved) -> Prompt:
+def _unanswerable(template: Template, retrieved: Retrieved) -> Prompt:
     return Prompt(
-        messages=(), prompt=template.name, passages=(), answerable=False, nothing_found=retrieved.nothing_found
+        messages=(),
+        prompt=template.name,
+        prompt_hash=template.hash,
+        passages=(),
+        answerable=False,
+        nothing_found=retrieved.nothing_found,
     )

@@ -1,4 +1,4 @@
-"""The commands `openbook serve`, `openbook ask` and `openbook checkpoints`: reading options and printing, nothing else.
+"""The commands `openbook serve` and `openbook ask`: reading options and printing, nothing else.
 
 Heavy modules are imported inside the commands, so that `--help` starts at once.
 """
@@ -52,6 +52,7 @@ ARMS: dict[str, dict[str, Any]] = {"rag": {"retriever": "dense"}, "closed_book":
     "--engine-port", type=click.IntRange(0, 65535), help="Loopback port for vLLM or its router; a free one by default."
 )
 @click.option("--prompt", help="Prompt for questions with passages; worked_examples by default.")
+@click.option("--prompts", type=click.Path(path_type=Path, file_okay=False), help="Folder of prompts of your own.")
 @click.option("--max-model-len", type=click.IntRange(min=64), help="Tokens of prompt and answer; 2048 by default.")
 @click.option("--kv-cache-gib", type=click.IntRange(min=1), help="Memory for the key-value cache on a CPU, in GiB.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), help="How the log on stderr is written; text.")
@@ -122,27 +123,3 @@ def _search(*, filter_: str | None, as_of: datetime | None, **options: Any) -> d
         except json.JSONDecodeError as error:
             raise UsageError(f'--filter is no JSON ({error}). Write it like \'{{"team": "harbour"}}\'.') from error
     return given
-
-
-@click.group()
-def checkpoints() -> None:
-    """Look at the checkpoints that can be served."""
-
-
-@checkpoints.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print the cards as JSON.")
-def list_command(as_json: bool) -> None:
-    """List the checkpoints in the registry."""
-    from app.checkpoints import list_checkpoints
-    from corpus.home import checkpoints_home
-
-    found = list_checkpoints(checkpoints_home())
-    if as_json:
-        cards = [{**each.card.model_dump(mode="json"), "path": str(each.folder)} for each in found]
-        click.echo(json.dumps(cards, indent=2))
-        return
-    if not found:
-        click.echo(f"No checkpoints in {checkpoints_home()}. `openbook serve` makes the base checkpoint.", err=True)
-    for each in found:
-        origin = f"{each.card.recipe or 'made'} from {each.card.base or 'unknown'}"
-        click.echo(f"{each.card.label}  {origin}  {each.card.created:%Y-%m-%d}  {each.folder}")

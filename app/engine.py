@@ -50,6 +50,24 @@ class Generation:
     usage: Usage
 
 
+@dataclass(frozen=True)
+class SampledToken:
+    """A token that the engine wrote, and how likely it was."""
+
+    text: str
+    logprob: float
+    """The natural logarithm of its probability."""
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A greedy completion with the log-probabilities of its tokens."""
+
+    text: str
+    tokens: tuple[SampledToken, ...]
+    """Empty where the server gives none."""
+
+
 class Engine:
     """A client with a pool of connections, for use in one event loop."""
 
@@ -100,6 +118,18 @@ class Engine:
         if gathering.finish_reason is None or gathering.usage is None:
             raise ended_early(self.url)
         yield Generation("".join(gathering.texts), gathering.finish_reason, gathering.usage)
+
+    async def sample(self, model: str, messages: Sequence[Message], max_tokens: int) -> Sampled:
+        """Complete a chat greedily, with log-probabilities. Raises as `generate` does."""
+        decoding = Decoding(max_tokens=max_tokens, stop=())
+        reply = await self._send("POST", CHAT, {**_body(model, messages, decoding), "logprobs": True})
+        try:
+            choice = reply["choices"][0]
+            tokens = (choice.get("logprobs") or {}).get("content") or []
+            sampled = tuple(SampledToken(str(token["token"]), float(token["logprob"])) for token in tokens)
+            return Sampled(choice["message"]["content"] or "", sampled)
+        except (KeyError, IndexError, TypeError) as error:
+            raise EngineRefused(f"The engine at {self.url} sent no chat completion: {str(reply)[:300]}") from error
 
     async def models(self) -> tuple[ServedModel, ...]:
         """Return what the engine serves; the first is its default.

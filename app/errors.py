@@ -7,6 +7,7 @@ AppError                     status 500   exit code 1
 ├── RoutingNotFound          status 500   exit code 2   `--routing` names no policy
 ├── ModelNotServed           status 404   exit code 2   an OpenAI request names no arm
 ├── PromptNotFound           status 404   exit code 2   a request asks for a prompt that does not exist
+├── PromptFileInvalid        status 500   exit code 2   a file of --prompts is no template
 ├── PromptTooLong            status 422   exit code 2   question and passages exceed the model's context
 ├── Overloaded               status 429   exit code 1   too many questions at once
 ├── RateLimited              status 429   exit code 1   a key sends more requests than it may
@@ -35,6 +36,10 @@ AppError                     status 500   exit code 1
 ├── KeyNameTaken             status 409   exit code 2   `openbook keys create` with a name in use
 ├── KeyNotFound              status 404   exit code 2   `openbook keys revoke` of a key that is not in use
 ├── KeysDamaged              status 503   exit code 2   keys.json cannot be read or written
+├── RolloutNotFound          status 404   exit code 2   no rollout has that id
+├── RolloutRefused           status 409   exit code 2   another rollout runs, or there is nothing to go back to
+├── ProbeFailed              status 502   exit code 1   a replica of the new version does not answer as it must
+├── UndoFailed               status 503   exit code 1   a rollout failed, and going back did too
 ├── TooManyReplicas          status 500   exit code 2   `openbook serve` with more replicas than cores or GPUs
 ├── NotEnoughMemory          status 507   exit code 2   the engines that are asked for do not fit
 ├── PortInUse                status 500   exit code 2
@@ -102,6 +107,12 @@ class PromptNotFound(AppError):
     """No prompt has that name and version."""
 
     status = 404
+    exit_code = 2
+
+
+class PromptFileInvalid(AppError):
+    """A file of one's own prompts is no template; the message names file, field and what is known."""
+
     exit_code = 2
 
 
@@ -341,6 +352,32 @@ class ClientGone(AppError):
     """The client closed the connection before its answer was there (499, as nginx logs it)."""
 
     status = 499
+
+
+class RolloutNotFound(AppError):
+    """No rollout has that id."""
+
+    status = 404
+    exit_code = 2
+
+
+class RolloutRefused(AppError):
+    """A rollout cannot begin now."""
+
+    status = 409
+    exit_code = 2
+
+
+class ProbeFailed(AppError):
+    """A replica of the new version does not answer as it must."""
+
+    status = 502
+
+
+class UndoFailed(AppError):
+    """A rollout failed, and what was before could not be had again as a whole."""
+
+    status = 503
 
 
 class TooManyReplicas(AppError):

@@ -22,6 +22,7 @@ class Retrieval(Schema):
     collection: str
     weights_hash: str | None
     prompt: str
+    prompt_hash: str
     answerable: bool
     passages: tuple[Passage, ...]
     dropped_passages: tuple[DroppedPassage, ...]

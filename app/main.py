@@ -18,8 +18,10 @@ from app.api.describing import described
 from app.flow.drain import Drain
 from app.pools import Pool, Pools
 from app.resources import open_resources
+from app.rollout.rollouts import rollouts_of
 from app.routing.load import load_routing
 from app.served import assembler_for
+from app.serving.backend import Backend
 from app.settings import Settings
 from app.telemetry import Telemetry
 from indexer.index import Index
@@ -33,6 +35,7 @@ def create_app(
     engines: Sequence[Pool],
     *,
     drain: Drain | None = None,
+    backend: Backend | None = None,
 ) -> FastAPI:
     """Return the REST API over an index and the pools of engines.
 
@@ -41,11 +44,12 @@ def create_app(
         index: The documents; the caller closes it.
         engines: Where the checkpoints are served, the default first.
         drain: What ends the server in good order, where something does.
+        backend: What starts engines for rollouts; without it they can only move between engines that run.
 
     Raises:
         CheckpointDamaged: The card of a served checkpoint cannot be read.
         KeysDamaged: The file of the API keys cannot be read.
-        PromptNotFound, RoutingNotFound: The settings name a prompt or a routing policy that does not exist.
+        PromptFileInvalid, PromptNotFound, RoutingNotFound: The settings name what does not exist or cannot be read.
     """
     keys, drain, telemetry = LiveKeys(settings.keys_file), drain or Drain(), Telemetry()
     pools = Pools(
@@ -54,12 +58,14 @@ def create_app(
         load_routing(settings.routing, settings.routing_options),
     )
     guarded, resources = GuardedIndex(index), open_resources(settings, index)
+    rollouts = rollouts_of(pools, backend, settings)
     answerer = Answerer(guarded, pools, telemetry, settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with resources.running():
             yield
+        await rollouts.close()
         answerer.close()
         await pools.close()
 
@@ -70,6 +76,7 @@ def create_app(
         answerer,
         telemetry,
         drain,
+        rollouts,
         started=int(time.time()),
         resources=resources,
         heartbeat_s=settings.heartbeat_s,

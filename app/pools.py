@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import terminal
 from app.engine import Engine, ServedModel
-from app.errors import CheckpointNotServed, EngineFailed
+from app.errors import CheckpointNotServed, EngineFailed, EngineRefused, EngineUnreachable
 from app.prompting.assemble import Assembler
 from app.routing import Choice, Inquiry, Routing
 from app.routing.fixed import Fixed
@@ -69,6 +69,8 @@ class Pools:
         self._assembler_for = assembler_for
         self._routing = routing or Fixed()
         self._table: dict[str, _Entry] = {}
+        self.answered = self.failed = 0
+        """Questions that were answered, and those that failed because of an engine."""
         for pool in pools:
             self.add(pool)
         self._default = next(iter(self._table))
@@ -136,12 +138,18 @@ class Pools:
         """
         entry = self._entry(choice.checkpoint)
         if problem := entry.pool.problem():
+            self.failed += 1
             raise EngineFailed(problem)
         entry.pool.leases += 1
         try:
             yield Lease(
                 entry.model.name, entry.pool.name, entry.pool.engine, entry.assembler, entry.weights_hash, choice
             )
+        except (EngineFailed, EngineUnreachable, EngineRefused):
+            self.failed += 1
+            raise
+        else:
+            self.answered += 1
         finally:
             entry.pool.leases -= 1
 

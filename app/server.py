@@ -81,7 +81,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def _serve(settings: Settings, listener: socket.socket, index: Index, backend: Backend) -> None:
     drain = Drain(settings.drain_seconds)
-    app = create_app(settings, index, backend.pools, drain=drain)
+    app = create_app(settings, index, backend.pools, drain=drain, backend=backend)
     with terminal.waiting("Loading the embedding model", EMBEDDER_SECONDS):
         index.warm_up()
     server = DrainingServer(app, drain, SHUTDOWN_SECONDS)

@@ -70,6 +70,8 @@ class Settings(BaseSettings):
     """What a million prompt tokens cost; where neither price is set, answers name no cost."""
     price_completion: float | None = Field(default=None, ge=0)
     """What a million tokens of answers cost."""
+    prompts: Path | None = None
+    """A folder of prompts of one's own, `NAME@VERSION.yaml`, beside those that come with Openbook."""
     max_model_len: int = Field(default=2048, ge=64)
     """Tokens of prompt and answer together; a model with a shorter context lowers it."""
     kv_cache_gib: int = Field(default=1, ge=1)

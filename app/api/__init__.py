@@ -16,17 +16,21 @@ from app.api.routes import (
     health,
     jobs,
     metrics,
+    prompts,
+    rollouts,
     search,
 )
 
 ROUTERS = (
     answers.router,
+    prompts.router,
     search.router,
     chat.router,
     documents.router,
     jobs.router,
     collections.router,
     checkpoints.router,
+    rollouts.router,
     experiments.router,
     health.router,
     metrics.router,

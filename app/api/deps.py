@@ -15,6 +15,7 @@ from app.errors import Draining, EngineFailed
 from app.flow.drain import Drain
 from app.pools import Pools
 from app.resources import Resources
+from app.rollout.rollouts import Rollouts
 from app.telemetry import Telemetry
 
 
@@ -28,6 +29,7 @@ class Services:
     answerer: Answerer
     telemetry: Telemetry
     drain: Drain
+    rollouts: Rollouts
     started: int
     """When the app was made, in seconds since 1970."""
     resources: Resources

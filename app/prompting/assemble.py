@@ -1,31 +1,18 @@
-"""From a question and its passages to the final prompt: which template, and how many passages fit."""
+"""From a question and its passages to the final prompt: what is shown how, and how much fits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import terminal
-from app.errors import PromptNotFound, PromptTooLong
-from app.prompting import PROMPTS, PromptTemplate
+from app.errors import PromptTooLong
+from app.prompting.chat_template import without_system
 from app.prompting.conversation import Conversation
+from app.prompting.frame import Frame, one_line
+from app.prompting.template import Template
 from app.prompting.tokens import TokenCounter
 from app.schemas.passage import DroppedPassage, Passage
 from app.schemas.prompt import Message, Prompt
-
-
-def find_prompt(name: str) -> PromptTemplate:
-    """Return the prompt of that name, with or without its version.
-
-    Raises:
-        PromptNotFound: There is no such prompt.
-    """
-    latest = {key.partition("@")[0]: template for key, template in PROMPTS.items()}
-    template = PROMPTS.get(name) or latest.get(name)
-    if template is None:
-        hint = terminal.did_you_mean(name, [*PROMPTS, *latest])
-        raise PromptNotFound(f"There is no prompt {name!r}.{hint} Prompts: {', '.join(PROMPTS)}.")
-    return template
 
 
 @dataclass(frozen=True)
@@ -38,7 +25,7 @@ class Assembler:
 
     def assemble(
         self,
-        template: PromptTemplate,
+        template: Template,
         question: str,
         passages: Sequence[Passage],
         max_tokens: int,
@@ -46,24 +33,22 @@ class Assembler:
     ) -> Prompt:
         """Write the prompt with as much as fits, leaving room for `max_tokens` of answer.
 
-        The oldest turns of the conversation go first, then the last passages; the question is never cut.
+        The oldest turns of the conversation go first, then the last passages; the question is never cut. No text but
+        the template's own can become a control token or part of the frame.
 
         Raises:
             PromptTooLong: It does not fit even with one passage, or without any where none was given.
         """
-        neutralise = self.counter.special_tokens.neutralise
-        safe_question = neutralise(question)
-        safe_passages = [
-            passage.model_copy(update={"title": neutralise(passage.title), "text": neutralise(_shown(passage))})
-            for passage in passages
-        ]
-        conversation = Conversation(history, neutralise)
+        quoted_question = template.frame.quote(question)
+        quoted = [_quoted(passage, template.frame) for passage in passages]
+        conversation = Conversation(history, template.frame.quote, self.counter.special_tokens.neutralise)
         for turns, kept in _less_and_less(len(conversation), len(passages)):
-            messages = conversation.put_into(template.render(safe_question, safe_passages[:kept]), turns)
+            messages = self._messages(conversation, template.render(quoted_question, quoted[:kept]), turns)
             if self.counter.fits(messages, self.max_model_len - max_tokens):
                 return Prompt(
                     messages=messages,
                     prompt=template.name,
+                    prompt_hash=template.hash,
                     passages=tuple(passages[:kept]),
                     dropped_passages=tuple(_dropped(passage) for passage in passages[kept:]),
                     dropped_turns=len(conversation) - turns,
@@ -73,6 +58,13 @@ class Assembler:
             f"model's {self.max_model_len} tokens. Shorten the question or lower decoding.max_tokens, name the prompt "
             "'passages', which is shorter, or serve with a larger --max-model-len."
         )
+
+    def _messages(self, conversation: Conversation, prompt: Sequence[Message], turns: int) -> tuple[Message, ...]:
+        *fixed, last = prompt
+        # The last message as a whole: two harmless pieces could make a control token where they meet.
+        safe = Message(role=last.role, content=self.counter.special_tokens.neutralise(last.content))
+        messages = conversation.put_into([*fixed, safe], turns)
+        return messages if self.counter.takes_system else without_system(messages)
 
 
 def _less_and_less(turns: int, passages: int) -> Iterator[tuple[int, int]]:
@@ -85,6 +77,7 @@ def _dropped(passage: Passage) -> DroppedPassage:
     return DroppedPassage(id=passage.id, document_id=passage.document_id, score=passage.score)
 
 
-def _shown(passage: Passage) -> str:
-    """Return the text of a passage as a prompt shows it: rows of a table below the table's header."""
-    return f"{passage.context}\n{passage.text}" if passage.context else passage.text
+def _quoted(passage: Passage, frame: Frame) -> Passage:
+    """Return a passage as a prompt shows it: rows of a table below the table's header, and nothing like the frame."""
+    text = f"{passage.context}\n{passage.text}" if passage.context else passage.text
+    return passage.model_copy(update={"title": one_line(passage.title), "text": frame.quote(text)})

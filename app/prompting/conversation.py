@@ -5,20 +5,29 @@ They come behind what every prompt begins with, so that the engine still finds t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
+from app.citations import MARKER
 from app.schemas.prompt import Message
+
+MARKER_WITH_SPACE = re.compile(rf"[ \t]*{MARKER.pattern}")
 
 
 class Conversation:
     """What was said before a question."""
 
-    def __init__(self, history: Sequence[Message], neutralise: Callable[[str], str]) -> None:
-        """Take the turns in order, and what makes text of control tokens. Turns without text are left out."""
-        said = [Message(role=turn.role, content=neutralise(turn.content)) for turn in history if turn.content.strip()]
-        self._instructions = [turn.content for turn in said if turn.role == "system"]
-        self._turns = [turn for turn in said if turn.role != "system"]
+    def __init__(
+        self, history: Sequence[Message], quote: Callable[[str], str], neutralise: Callable[[str], str]
+    ) -> None:
+        """Take the turns in order, what quotes lines like the frame's, and what makes text of control tokens.
+
+        Turns without text are left out, and so are the markers of earlier answers: they named other passages.
+        """
+        said = [turn for turn in history if turn.content.strip()]
+        self._instructions = [neutralise(turn.content) for turn in said if turn.role == "system"]
+        self._turns = [_plain(turn, quote, neutralise) for turn in said if turn.role != "system"]
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -37,6 +46,11 @@ class Conversation:
         first, *middle, last = prompt
         instructed = Message(role=first.role, content="\n\n".join([first.content, *self._instructions]))
         return _alternating([instructed, *middle, *turns, last])
+
+
+def _plain(turn: Message, quote: Callable[[str], str], neutralise: Callable[[str], str]) -> Message:
+    unmarked = MARKER_WITH_SPACE.sub("", turn.content) if turn.role == "assistant" else turn.content
+    return Message(role=turn.role, content=neutralise(quote(unmarked)))
 
 
 def _alternating(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -119,6 +119,8 @@ class Answer(Schema):
     retriever: RetrieverName
     prompt: str
     """Name and version of the template."""
+    prompt_hash: str = ""
+    """SHA-256 of all in the template that reaches a model."""
     collection: str
     nothing_found: NothingFound | None = None
     """Why a search found no passages; None where it found some, or where nothing was searched."""

@@ -38,6 +38,8 @@ class Prompt(Schema):
     """None where nothing was found to answer from: the engine would not be asked."""
     prompt: str
     """Name and version of the template, e.g. `passages@1`."""
+    prompt_hash: str = ""
+    """SHA-256 of all in the template that reaches a model."""
     passages: tuple[Passage, ...]
     dropped_passages: tuple[DroppedPassage, ...] = ()
     """The retrieved passages that are not part of it, best first."""

@@ -13,11 +13,12 @@ from app.checkpoints import Model, resolve
 from app.engine import Engine, ServedModel
 from app.errors import ModelNotFound
 from app.pools import Pool
+from app.rollout.records import Promotion, Records
 from app.serving.command import EngineOptions, runs_on_cpu
 from app.serving.fleet import Fleet, Served, plan_fleet
 from app.serving.replica_set import ReplicaSet
 from app.settings import Settings
-from corpus.home import checkpoints_home
+from corpus.home import checkpoints_home, openbook_home
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,10 @@ class Backend:
     """The pools of a server, the default first."""
 
     pools: tuple[Pool, ...]
-    fleet: Fleet | None = None
+    fleet: Fleet | None
     """Those of its own."""
+    configured: str
+    """The default as the settings name it, whatever was promoted since."""
 
     @contextmanager
     def running(self, on_ready: Callable[[], None], on_failure: Callable[[], None]) -> Iterator[None]:
@@ -50,14 +53,29 @@ def choose_backend(settings: Settings) -> Backend:
     """
     elsewhere = [_elsewhere(url, settings) for url in settings.engine_url]
     remote = {model.name for pool in elsewhere for model in pool.served}
-    if elsewhere and not settings.model:
-        return Backend(tuple(elsewhere))
-    registry = checkpoints_home()
-    wanted = settings.model or (str(ensure_base_checkpoint(registry)),)
-    own = group_adapters([find_model(name, remote) for name in wanted if name not in remote], runs_on_cpu())
+    wanted = [name if name in remote else find_model(name, remote) for name in _wanted(settings, elsewhere)]
+    known = {each.label: each for each in wanted if isinstance(each, Model)}
+    configured, *others = (each if isinstance(each, str) else each.label for each in wanted)
+    labels = after_promotion(configured, others, Records(openbook_home()).promotion(configured))
+    models = [known.get(label) or find_model(label, remote) for label in labels if label not in remote]
+    own = group_adapters(models, runs_on_cpu())
     fleet = plan_fleet(own, engine_options(settings), settings.replicas, settings.engine_port) if own else None
     pools = [*elsewhere, *(pool_of_set(made, settings) for made in fleet.sets)] if fleet else elsewhere
-    return Backend(_default_first(pools, wanted[0]), fleet)
+    return Backend(_default_first(pools, labels[0]), fleet, configured)
+
+
+def after_promotion(configured: str, others: Sequence[str], promotion: Promotion | None) -> tuple[str, ...]:
+    """Return what is to be served, the default first, where a checkpoint was promoted over the configured one."""
+    if promotion is None:
+        return (configured, *others)
+    kept = others if promotion.retired else (configured, *others)
+    return tuple(dict.fromkeys((promotion.serving, *kept)))
+
+
+def _wanted(settings: Settings, elsewhere: Sequence[Pool]) -> tuple[str, ...]:
+    if settings.model:
+        return settings.model
+    return (elsewhere[0].served[0].name if elsewhere else str(ensure_base_checkpoint(checkpoints_home())),)
 
 
 def engine_options(settings: Settings) -> EngineOptions:

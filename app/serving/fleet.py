@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,11 @@ from app.serving.replica import Launch
 from app.serving.replica_set import ReplicaSet
 from app.serving.slots import Slot, slots_of_machine
 from corpus.home import logs_home
+
+
+def memory_room(model: Model, options: EngineOptions) -> int:
+    """Return how many more replicas of a model fit into memory; none on a GPU, which the ones that run fill."""
+    return free_bytes() // needed_bytes(model, options.kv_cache_gib) if runs_on_cpu() else 0
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,10 @@ class Fleet:
     """Of each pool."""
     launch: Launch = engine_process
     sets: list[ReplicaSet] = field(default_factory=list)
+    slots: tuple[Slot, ...] = field(default=(), init=False)
+    """The parts of the machine, once it runs."""
+    room_for: Callable[[Model, EngineOptions], int] = memory_room
+    """How many more replicas of a model this machine has memory for."""
     failure: EngineFailed | None = field(default=None, init=False)
     """Why the first start failed."""
 
@@ -49,8 +59,13 @@ class Fleet:
         return made
 
     def room(self, model: Model) -> int:
-        """Return how many more replicas of a model this machine has memory for; none on a GPU, which is full."""
-        return free_bytes() // needed_bytes(model, self.options.kv_cache_gib) if runs_on_cpu() else 0
+        """Return how many more replicas of a model there is memory for."""
+        return self.room_for(model, self.options)
+
+    def free_slot(self, preferred: Sequence[Slot]) -> Slot:
+        """Return the slot with the fewest replicas; among those with as few, one that is preferred."""
+        used = Counter(replica.slot for made in self.sets for replica in made.replicas)
+        return min(self.slots, key=lambda slot: (used[slot], slot not in preferred, slot.number))
 
     @contextmanager
     def running(self, on_ready: Callable[[], None], on_failure: Callable[[], None]) -> Iterator[None]:
@@ -64,10 +79,10 @@ class Fleet:
             EngineFailed: One could not be started.
         """
         starter = threading.Thread(target=self._start, args=(on_ready, on_failure), name="fleet-start", daemon=True)
-        slots = slots_of_machine(self.replicas * len(self.sets), runs_on_cpu())
+        self.slots = slots_of_machine(self.replicas * len(self.sets), runs_on_cpu())
         try:
             for number, made in enumerate(self.sets):
-                for slot in slots[number * self.replicas : (number + 1) * self.replicas]:
+                for slot in self.slots[number * self.replicas : (number + 1) * self.replicas]:
                     made.start(slot)
             starter.start()
             yield
@@ -115,11 +130,6 @@ def plan_fleet(served: Sequence[Served], options: EngineOptions, replicas: int, 
     for number, each in enumerate(served):
         fleet.add(each, port if number == 0 else 0)
     return fleet
-
-
-def slots_in_use(sets: Sequence[ReplicaSet]) -> tuple[Slot, ...]:
-    """Return the slots that replicas of these pools have."""
-    return tuple(replica.slot for made in sets for replica in made.replicas)
 
 
 def log_path(name: str, port: int) -> Path:

@@ -34,6 +34,8 @@ class Replica:
         self.model = model
         self.url = options.url
         self.slot: Slot = options.slot
+        self.admitted = False
+        """Whether it takes part; its pool says when."""
         self._supervisor = Supervisor(lambda: launch(model, options, log(f"vllm-{model.label}", options.port)))
         self._decided = threading.Event()
 

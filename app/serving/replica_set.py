@@ -79,8 +79,8 @@ class ReplicaSet:
 
     @property
     def ready(self) -> tuple[Replica, ...]:
-        """The replicas that answer."""
-        return tuple(replica for replica in self.replicas if replica.problem is None)
+        """The replicas that take part and answer."""
+        return tuple(replica for replica in self.replicas if replica.admitted and replica.problem is None)
 
     def problem(self) -> str | None:
         """Say why it cannot answer; None while a replica does."""
@@ -99,18 +99,28 @@ class ReplicaSet:
             replica.start()
         return replica
 
-    def admit(self) -> None:
-        """Wait for the replicas that were started, and let them take part.
+    def wait_until_started(self) -> None:
+        """Return when every new replica answers; none of them takes part yet.
 
         Raises:
-            EngineFailed: One could not be started; it is left out. Or the router could not.
+            EngineFailed: One could not be started; it is left out.
         """
-        for replica in self.replicas:
+        for replica in [each for each in self.replicas if not each.admitted]:
             try:
                 replica.wait_until_ready()
             except EngineFailed:
                 self._forget(replica)
                 raise
+
+    def admit(self) -> None:
+        """Let every new replica take part, once all of them answer.
+
+        Raises:
+            EngineFailed: One could not be started; it is left out. Or the router could not.
+        """
+        self.wait_until_started()
+        for replica in self.replicas:
+            replica.admitted = True
         if not self.routed:
             return
         if self._router is None:

@@ -6,7 +6,7 @@ Openbook, a local folder, or a Hugging Face id. Nothing here knows what a docume
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from indexer.embedding.batches import batches
 from indexer.embedding.fingerprint import PROBE_TEXTS, Fingerprint, Vectors
 from indexer.embedding.gathering import Gatherer
 from indexer.embedding.loading import load_model
+from indexer.embedding.processes import EmbeddingProcesses
 from indexer.errors import EmbedderError, VectorRefused
 from indexer.memory import keep_freed_memory
 from indexer.settings import EmbedderDtype
@@ -51,7 +52,7 @@ class Reading:
 class Embedder:
     """An embedding model in memory. Threads may share it."""
 
-    def __init__(self, name: str, model: Any, threads: int, dtype: EmbedderDtype) -> None:
+    def __init__(self, name: str, model: Any, threads: int, dtype: EmbedderDtype, processes: int = 1) -> None:
         """Wrap a `SentenceTransformer`; use `Embedder.load`."""
         from indexer.embedding.inference import Inference
 
@@ -71,16 +72,18 @@ class Embedder:
         self.dtype = "float32"
         """In what its layers multiply: `float32` or `bfloat16`."""
         self._use(dtype)
+        self._processes = EmbeddingProcesses(processes, max(1, threads // processes), name, dtype)
         self._gathered = Gatherer(self._embed_queries, QUERY_BATCH)
 
     @classmethod
-    def load(cls, name: str, threads: int | None = None, dtype: EmbedderDtype = "auto") -> Embedder:
+    def load(cls, name: str, threads: int | None = None, dtype: EmbedderDtype = "auto", processes: int = 1) -> Embedder:
         """Load a model.
 
         Args:
             name: the packaged one, a local folder or a Hugging Face id.
             threads: how many threads embed passages; None takes every core.
             dtype: in what its layers multiply; `auto` is bfloat16 where the processor has units for it.
+            processes: how many processes embed many passages, sharing the threads; 1 is this one alone.
 
         Raises:
             EmbedderError: there is no such model, it cannot be loaded, or it reads something else than text.
@@ -89,7 +92,7 @@ class Embedder:
         import torch
 
         try:
-            return cls(name, model, threads or torch.get_num_threads(), dtype)
+            return cls(name, model, threads or torch.get_num_threads(), dtype, processes)
         except TypeError as error:
             raise EmbedderError(
                 f"The embedding model {name!r} cannot be used: {error}. Choose one that reads text, with --embedder."
@@ -137,17 +140,9 @@ class Embedder:
         vectors = np.empty((len(readings), self.dimension), dtype=np.float32)
         keep_freed_memory()
         grouped = list(batches([len(each.encoded.ids) for each in readings]))
-        share, workers = self._shares(len(grouped))
-
-        def fill(batch: list[int]) -> None:
-            vectors[batch] = self._vectors([readings[place].encoded for place in batch], self.passage_prefix, share)
-
-        if workers == 1:
-            for batch in grouped:
-                fill(batch)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(fill, grouped))
+        texts = [[readings[place].encoded for place in batch] for batch in grouped]
+        for batch, its_vectors in zip(grouped, self._batched(texts), strict=True):
+            vectors[batch] = its_vectors
         refused = tuple(int(position) for position in np.flatnonzero(~_has_direction(vectors)))
         if refused:
             start = readings[refused[0]].start
@@ -158,6 +153,10 @@ class Embedder:
             )
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
+
+    def vectors_of(self, batch: Sequence[Encoded], prefix: str) -> Vectors:
+        """Return the vectors of one batch as the model gives them, shape (len(batch), dimension)."""
+        return self._vectors(batch, prefix, self._threads)
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
         """Return passages as they are to be embedded, so that they are tokenised once to be counted and embedded."""
@@ -177,6 +176,15 @@ class Embedder:
     def _embed_queries(self, questions: Sequence[str]) -> Vectors:
         encoded = self._inference.encode([self.query_prefix + question for question in questions])
         return self._vectors(encoded, self.query_prefix, QUERY_THREADS)
+
+    def _batched(self, batched: Sequence[Sequence[Encoded]]) -> Iterator[Vectors]:
+        """Yield the vectors of batches in their order, embedded by as many processes or threads as they keep busy."""
+        if len(batched) >= self._processes.count > 1:
+            yield from self._processes.vectors(batched, self.passage_prefix)
+            return
+        share, workers = self._shares(len(batched))
+        with ThreadPoolExecutor(workers) as pool:
+            yield from pool.map(lambda batch: self._vectors(batch, self.passage_prefix, share), batched)
 
     def _shares(self, count: int) -> tuple[int, int]:
         """Return the threads that share one batch, and the batches that are embedded at once."""

@@ -38,7 +38,12 @@ class Embedders:
         name = self.name_for(collection)
         with self._lock:
             if name not in self._loaded:
-                self._loaded[name] = Embedder.load(name, self._settings.embedder_threads, self._settings.embedder_dtype)
+                self._loaded[name] = Embedder.load(
+                    name,
+                    self._settings.embedder_threads,
+                    self._settings.embedder_dtype,
+                    self._settings.processes_that_embed(),
+                )
             embedder = self._loaded[name]
             if collection is not None and (name, collection.name) not in self._checked:
                 _check(embedder, collection)

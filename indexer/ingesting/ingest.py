@@ -127,6 +127,7 @@ class _Run:
         self.committer = Committer(self.writer, collection, embedders, settings, recipe) if self.writer else None
         self.changed = ChangedFiles(self.stamps, self.judge, self.ledger, options)
         self._refuse_another_embedder(embedders)
+        self._processes = settings.processes_that_embed()
         self._read: list[tuple[OpenFile, Parsed]] = []
         self._read_characters = 0
         self._group: list[tuple[OpenFile, Change | Removal]] = []
@@ -194,7 +195,7 @@ class _Run:
         file.began(parsed)
         self._read.append((file, parsed))
         self._read_characters += len(parsed.document.text)
-        if len(self._read) >= GROUP_DOCUMENTS or self._read_characters >= GROUP_CHARACTERS:
+        if self._is_full(len(self._read), self._read_characters):
             self._judge_read()
 
     def _judge_read(self) -> None:
@@ -210,8 +211,12 @@ class _Run:
             else:
                 self._group.append((file, one))
                 self._group_characters += len(parsed.document.text)
-        if len(self._group) >= GROUP_DOCUMENTS or self._group_characters >= GROUP_CHARACTERS:
+        if self._is_full(len(self._group), self._group_characters):
             self._commit()
+
+    def _is_full(self, documents: int, characters: int) -> bool:
+        """Say whether a group keeps every process that embeds busy for a while."""
+        return documents >= GROUP_DOCUMENTS * self._processes or characters >= GROUP_CHARACTERS * self._processes
 
     def _commit(self) -> None:
         """Cut, embed and commit a group, and report what became of it."""

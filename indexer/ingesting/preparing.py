@@ -17,7 +17,7 @@ from indexer.store.records import NewChunk, NewVersion
 RECIPE_VERSION = 2
 """Raised when parsers or chunking give other chunks for the same bytes, so that a rerun brings stores up to date."""
 EMBEDDED_AT_ONCE = 512
-"""Chunks embedded between two signs of progress."""
+"""Chunks that a process embeds between two signs of progress."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Preparer:
         self.cutting = Cutting(min(settings.chunk_tokens, embedder.passage_tokens), settings.chunk_overlap)
         self.recipe = recipe
         self.known_vectors = known_vectors
+        self.at_once = EMBEDDED_AT_ONCE * settings.processes_that_embed()
         self.embedded = 0
         """How many texts had to be embedded so far."""
 
@@ -69,8 +70,8 @@ class Preparer:
         vectors = self.known_vectors(readings)
         refused: dict[bytes, VectorRefused] = {}
         new = [hash_ for hash_ in readings if hash_ not in vectors]
-        for start in range(0, len(new), EMBEDDED_AT_ONCE):
-            some = new[start : start + EMBEDDED_AT_ONCE]
+        for start in range(0, len(new), self.at_once):
+            some = new[start : start + self.at_once]
             while some:
                 try:
                     rows = self.embedder.embed([readings[hash_] for hash_ in some])
@@ -81,7 +82,7 @@ class Preparer:
                     vectors |= {hash_: row.tobytes() for hash_, row in zip(some, rows, strict=True)}
                     self.embedded += len(some)
                     break
-            advance(min(1.0, (start + EMBEDDED_AT_ONCE) / len(new)))
+            advance(min(1.0, (start + self.at_once) / len(new)))
         return vectors, refused
 
     def _version(

@@ -1,7 +1,8 @@
 """The small OpenAI-compatible server as a process of its own: `python small_engine.py PORT LABEL LOCATION`.
 
 It answers with its label, the words of its weights (the file `says` in its folder) and its process id, after 20 ms, or
-after two seconds where the question says "takes 2 s". A label that begins with `fails` ends it with an error.
+after two seconds where the question says "takes 2 s". A label that begins with `fails` ends it with an error, and so
+does a file `starts` in its folder once it was started as often as that says.
 """
 
 from __future__ import annotations
@@ -65,6 +66,10 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    if LABEL.startswith("fails"):
+    starts = LOCATION / "starts"
+    left = int(starts.read_text()) if starts.is_file() else 1
+    if starts.is_file():
+        starts.write_text(str(left - 1))
+    if LABEL.startswith("fails") or left < 1:
         raise ValueError("these weights cannot be loaded")
     ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from app import cli
 from app.asking import describe
+from app.commands.checkpoints import checkpoints
 from app.errors import OpenHost, PortInUse, ServerUnreachable
 from app.schemas.answer import Answer
 from app.server import listen, serve
@@ -86,9 +87,9 @@ def test_checkpoints_are_listed_for_people_and_programs(
     target = tmp_path / "checkpoints" / base_checkpoint.name
     target.mkdir(parents=True)
     shutil.copy(base_checkpoint / "checkpoint.json", target)
-    for_people = CliRunner().invoke(cli.checkpoints, ["list"]).output
+    for_people = CliRunner().invoke(checkpoints, ["list"]).output
     assert for_people.startswith("smollm2-135m-instruct@1  made from SmolLM2-135M-Instruct.Q4_1.gguf")
-    [card] = json.loads(CliRunner().invoke(cli.checkpoints, ["list", "--json"]).output)
+    [card] = json.loads(CliRunner().invoke(checkpoints, ["list", "--json"]).output)
     assert (card["name"], card["path"]) == ("smollm2-135m-instruct", str(target))
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from app.prompting.assemble import Assembler, find_prompt
+from app.prompting.assemble import Assembler
+from app.prompting.book import find_prompt
 from app.prompting.tokens import TokenCounter
 from app.schemas.passage import Passage
 from app.schemas.prompt import Message, Prompt

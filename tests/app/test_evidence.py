@@ -126,10 +126,12 @@ def test_a_citation_names_version_and_page_of_its_passage(api: httpx.Client, sal
 
 def test_dropped_passages_are_named_with_the_reason(api: httpx.Client) -> None:
     answer = ask(api, top_k=6, decoding={"max_tokens": 200})
-    found = ask(api, top_k=6).passages
+    more_room = ask(api, top_k=6)
+    found = [*more_room.passages, *more_room.dropped_passages]
     used = [passage.id for passage in answer.passages]
     dropped = [passage.id for passage in answer.dropped_passages]
     assert used + dropped == [passage.id for passage in found]
+    assert len(used) < len(more_room.passages)
     assert {passage.reason for passage in answer.dropped_passages} == {"budget"}
 
 

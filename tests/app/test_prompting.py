@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from app.errors import PromptNotFound, PromptTooLong
-from app.prompting import PROMPTS, PromptTemplate
-from app.prompting.assemble import Assembler, find_prompt
+from app.prompting.assemble import Assembler
+from app.prompting.book import find_prompt, load_prompts
 from app.prompting.special_tokens import ZERO_WIDTH_SPACE, SpecialTokens
+from app.prompting.template import Template
 from app.prompting.tokens import TokenCounter
 from tests.app.test_citations import passage
 
@@ -72,8 +73,8 @@ def test_a_question_that_cannot_fit_says_so() -> None:
         Assembler(TokenCounter(None), 128).assemble(find_prompt("closed_book"), "why " * 300, [], 32)
 
 
-@pytest.mark.parametrize("template", PROMPTS.values(), ids=list(PROMPTS))
-def test_every_prompt_ends_with_the_question_and_is_the_same_each_time(template: PromptTemplate) -> None:
+@pytest.mark.parametrize("template", list(load_prompts()), ids=lambda template: template.name)
+def test_every_prompt_ends_with_the_question_and_is_the_same_each_time(template: Template) -> None:
     render = template.render
     messages = render("Who keeps the light?", [passage("Orla Venn keeps it.")])
     assert messages == render("Who keeps the light?", [passage("Orla Venn keeps it.")])

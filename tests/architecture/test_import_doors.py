@@ -20,8 +20,9 @@ DOORS = {
     "peft": ("experiments/finetune/",),
     "fastapi": ("app/main.py", "app/api/"),
     "vllm": (),
+    "vllm_router": (),
 }
-"""Package to the files and folders that may import it. vLLM is a process: nothing imports it."""
+"""Package to the files and folders that may import it. vLLM and its router are processes: nothing imports them."""
 
 LIGHT_COMMANDS = [
     "",
@@ -33,6 +34,7 @@ LIGHT_COMMANDS = [
     "ask",
     "keys create",
     "checkpoints list",
+    "checkpoints promote",
     "finetune",
     "experiment run",
     "experiment list",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.prompting import PROMPTS as APP_PROMPTS
+from app.prompting.book import load_prompts
 from experiments.errors import SpecError
 from experiments.spec import PROMPTS
 from experiments.spec_file import SHIPPED, find_spec, read_spec
@@ -42,7 +42,7 @@ def test_every_shipped_specification_is_valid_and_says_how_to_run_it(path):
 
 
 def test_the_prompts_are_those_of_the_app():
-    assert set(PROMPTS) == {name.partition("@")[0] for name in APP_PROMPTS}
+    assert set(PROMPTS) == {template.name.partition("@")[0] for template in load_prompts()}
 
 
 def test_paths_are_relative_to_the_specification(tmp_path):

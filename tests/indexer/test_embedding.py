@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from indexer.embedding import Embedder
@@ -51,6 +53,36 @@ def test_vectors_in_bfloat16_differ_by_rounding_alone():
     rounded = Embedder.load(PACKAGED_EMBEDDER, dtype="bfloat16")
     assert rounded.dtype == "bfloat16"
     assert np.sum(rounded.embed_passages(TEXTS) * reference(), axis=1).min() > 0.9995
+
+
+@pytest.fixture
+def one_process_and_two(tiny_path: Path) -> Iterator[tuple[Embedder, Embedder]]:
+    from joblib.externals.loky import get_reusable_executor
+
+    yield tuple(Embedder.load(str(tiny_path), threads=2, processes=count) for count in (1, 2))
+    get_reusable_executor().shutdown(kill_workers=True)
+
+
+MANY_TEXTS = [f"{'word ' * (number % 11)}number {number}" for number in range(400)]
+
+
+def test_several_processes_give_the_vectors_of_one(one_process_and_two):
+    one, two = one_process_and_two
+    np.testing.assert_array_equal(two.embed_passages(MANY_TEXTS), one.embed_passages(MANY_TEXTS))
+
+
+@pytest.mark.slow
+def test_a_process_that_embeds_and_is_killed_is_an_error_that_says_what_to_do_and_the_next_run_works(
+    one_process_and_two,
+):
+    _, two = one_process_and_two
+    two.embed_passages(MANY_TEXTS)
+    workers = [child for child in psutil.Process().children() if "LokyProcess" in " ".join(child.cmdline())]
+    for worker in workers:
+        worker.kill()
+    with pytest.raises(EmbedderError, match="OPENBOOK_EMBEDDER_PROCESSES=1"):
+        two.embed_passages(MANY_TEXTS)
+    assert len(two.embed_passages(MANY_TEXTS)) == len(MANY_TEXTS)
 
 
 @pytest.mark.parametrize("in_the_mean", [True, False])

@@ -1,4 +1,4 @@
-"""`POST /v1/answers`, whole or as server-sent events, and `POST /v1/prompts`."""
+"""`POST /v1/answers`, whole or as server-sent events."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from fastapi import APIRouter, Request, Response
 from app.api.deps import ServicesDep
 from app.api.disconnects import while_connected
 from app.api.event_stream import EventStream
+from app.api.json_response import json_of
 from app.api.problems import document
 from app.events import NAMES, Event
 from app.schemas.answer import Answer, AnswerRequest
 from app.schemas.problem import Problem
-from app.schemas.prompt import Prompt
-from app.schemas.schema import Schema
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 
@@ -55,18 +54,7 @@ async def answer(request: Request, body: AnswerRequest, services: ServicesDep) -
     services.require_engine(body.checkpoint)
     if body.stream:
         return EventStream(_frames(services.answerer.stream(body)), _frame, services.heartbeat_s)
-    return _json(await while_connected(request.receive, services.answerer.answer(body)))
-
-
-@router.post("/prompts", response_model=Prompt, responses=document(400, 404, 422, 503, 504))
-async def prompt(request: Request, body: AnswerRequest, services: ServicesDep) -> Response:
-    """Return the final prompt of a question, as the engine would get it, without generating."""
-    return _json(await while_connected(request.receive, services.answerer.prompt(body)))
-
-
-def _json(value: Schema) -> Response:
-    # FastAPI would validate and dump the value once more; it is a valid model already.
-    return Response(value.model_dump_json(), media_type="application/json")
+    return json_of(await while_connected(request.receive, services.answerer.answer(body)))
 
 
 async def _frames(events: AsyncGenerator[Event, None]) -> AsyncGenerator[bytes, None]:
