@@ -36,6 +36,8 @@ class IndexerSettings(BaseSettings):
     """Processes that embed passages and share those threads; None takes one for each eight cores."""
     embedder_dtype: EmbedderDtype = "auto"
     """In what the embedder multiplies; `auto` is bfloat16 where the processor has units for it."""
+    question_vectors: int = Field(default=1024, ge=0)
+    """How many of the last different questions keep their vectors: one that comes again is not embedded again."""
     lock_wait_seconds: float = Field(default=60.0, ge=0.0)
     """How long a second writer waits for the first."""
     exact_vectors: int = Field(default=50_000, ge=0)

@@ -70,7 +70,8 @@ class Services:
             raise EngineFailed(problem)
 
 
-def _services(request: Request) -> Services:
+async def _services(request: Request) -> Services:
+    # FastAPI would call a plain function in a thread, which costs more than all that this does.
     return cast(Services, request.app.state.services)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,6 +16,8 @@ from experiments.errors import ServerFailed
 
 Cache = Literal["new", "repeated"]
 CACHES: tuple[Cache, ...] = ("new", "repeated")
+FORGETFUL = {"OPENBOOK_QUESTION_VECTORS": "0"}
+"""What a server is told to which every question is new."""
 USAGE = {"stream": True, "stream_options": {"include_usage": True}}
 
 
@@ -47,9 +49,10 @@ class Contenders:
 
 @dataclass(frozen=True)
 class Sides:
-    """The two servers."""
+    """The servers."""
 
-    openbook: Target
+    openbook: Mapping[Cache, Target]
+    """For new questions one that forgets the vectors of questions, because each is sent more than once."""
     baseline: Target
     fixed_start: Call
     """A question outside the workload: it leaves the fixed start of every prompt in the engine's cache."""
@@ -66,7 +69,7 @@ class Sides:
                 await forget(self.baseline)
                 await closed_loop(self.baseline, [self.fixed_start], 1)
             calls = [each.openbook if side else each.baseline for each in block]
-            batches[side] = await closed_loop(self.openbook if side else self.baseline, calls, clients)
+            batches[side] = await closed_loop(self.openbook[cache] if side else self.baseline, calls, clients)
         _require_same_prompts(batches[True], batches[False])
         return Pair(openbook=batches[True], baseline=batches[False])
 

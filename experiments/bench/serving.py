@@ -4,22 +4,23 @@ Contenders: `POST /v1/answers` (embed the question, search, write the prompt, ge
 engine itself, given the identical final messages and decoding over its own `POST /v1/chat/completions`.
 
 Two states of the engine's prefix cache are measured. *new*: as a live server meets a question, with the fixed start of
-every prompt in the cache and nothing of passages or question; the cache is emptied before each batch. *repeated*: the
-engine has answered every prompt before and does least, so the same overhead weighs most.
+every prompt in the cache and nothing of passages or question; the cache is emptied before each batch, and the API
+keeps no vectors of questions. *repeated*: engine and API have met every question before and do least, so the same
+overhead weighs most.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import click
 
 import terminal
 from experiments.bench.comparison import Comparison, Pair, compare
-from experiments.bench.contenders import CACHES, Cache, Contenders, Sides
+from experiments.bench.contenders import CACHES, FORGETFUL, Cache, Contenders, Sides
 from experiments.bench.load import target
 from experiments.bench.options import AS_JSON, ENGINE_URL, Loads
 from experiments.bench.served import indexed
@@ -91,11 +92,13 @@ def serving(
     must run with VLLM_SERVER_DEV_MODE=1, so that its prefix cache can be emptied.
     """
     plan = Plan(clients, streaming_clients, blocks, rounds)
-    with indexed() as store, store.served(engine_url=engine_url) as client:
-        readiness = client.readiness()
+    with indexed() as store, store.served(FORGETFUL, engine_url) as forgetful:
+        readiness = forgetful.readiness()
         asked = store.corpus.split("test")[: questions + 1]
-        workload = [Contenders.of(client, readiness.checkpoint, question, top_k) for question in asked]
-        measured = asyncio.run(_measure(client.url, readiness.engine_url, workload, plan))
+        workload = [Contenders.of(forgetful, readiness.checkpoint, question, top_k) for question in asked]
+        with store.served(engine_url=readiness.engine_url) as client:
+            urls: dict[Cache, str] = {"new": forgetful.url, "repeated": client.url}
+            measured = asyncio.run(_measure(urls, readiness.engine_url, workload, plan))
     if as_json:
         rows = [asdict(each) for each in measured]
         click.echo(json.dumps({"environment": environment(), "comparisons": rows}, indent=2))
@@ -103,10 +106,16 @@ def serving(
         click.echo(_tables(measured))
 
 
-async def _measure(url: str, engine_url: str, workload: Sequence[Contenders], plan: Plan) -> list[Measured]:
+async def _measure(
+    urls: Mapping[Cache, str], engine_url: str, workload: Sequence[Contenders], plan: Plan
+) -> list[Measured]:
     most = max((*plan.clients, *plan.streaming_clients), default=1)
-    async with target(url, most) as openbook, target(engine_url, most, with_key=False) as engine:
-        sides = Sides(openbook, engine, fixed_start=workload[0].baseline)
+    async with (
+        target(urls["new"], most) as new,
+        target(urls["repeated"], most) as repeated,
+        target(engine_url, most, with_key=False) as engine,
+    ):
+        sides = Sides({"new": new, "repeated": repeated}, engine, fixed_start=workload[0].baseline)
         streamed = [each.streaming() for each in workload[1:]]
         measured = []
         for cache, streams, clients in plan.loads():

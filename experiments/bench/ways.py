@@ -14,6 +14,7 @@ from typing import Any
 
 from app.schemas.answer import AnswerRequest
 from corpus.schema import Question
+from experiments.bench.contenders import FORGETFUL
 from experiments.bench.load import Call
 from experiments.bench.served import COLLECTION
 
@@ -40,6 +41,7 @@ class Engine:
         if self.speculation:
             arguments += f" --speculative-config '{SPECULATION}'"
         told = {
+            **FORGETFUL,
             "OPENBOOK_PRELOAD_OPENMP": str(int(self.openmp)),
             "OPENBOOK_ENGINE_ARGS": arguments,
             "OPENBOOK_COMPILE_MODEL": str(int(self.compiled)),

@@ -6,9 +6,10 @@ Openbook, a local folder, or a Hugging Face id. Nothing here knows what a docume
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,6 +75,7 @@ class Embedder:
         self._use(dtype)
         self._processes = EmbeddingProcesses(processes, max(1, threads // processes), name, dtype)
         self._gathered = Gatherer(self._embed_queries, QUERY_BATCH)
+        self._question_vector: Callable[[str], Vectors] = self._embed_question
 
     @classmethod
     def load(cls, name: str, threads: int | None = None, dtype: EmbedderDtype = "auto", processes: int = 1) -> Embedder:
@@ -110,15 +112,23 @@ class Embedder:
         )
 
     def embed_query(self, question: str) -> Vectors:
-        """Return the unit vector of a question, shape (dimension,).
+        """Return the unit vector of a question, shape (dimension,), which must not be written to.
 
         Raises:
             VectorRefused: the model gave a vector that is not finite or has no length.
         """
+        return self._question_vector(question)
+
+    def keep_question_vectors(self, count: int) -> None:
+        """Keep the vectors of so many of the last different questions, so that none of these is embedded again."""
+        self._question_vector = lru_cache(maxsize=count)(self._embed_question)
+
+    def _embed_question(self, question: str) -> Vectors:
         vector = self._gathered.embed(question)
         if not _has_direction(vector[np.newaxis]).all():
             raise VectorRefused(f"The embedding model {self.name!r} gave a vector without a direction.", (0,))
         unit: Vectors = vector / np.linalg.norm(vector)
+        unit.setflags(write=False)
         return unit
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:

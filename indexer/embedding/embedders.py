@@ -38,12 +38,14 @@ class Embedders:
         name = self.name_for(collection)
         with self._lock:
             if name not in self._loaded:
-                self._loaded[name] = Embedder.load(
+                loaded = Embedder.load(
                     name,
                     self._settings.embedder_threads,
                     self._settings.embedder_dtype,
                     self._settings.processes_that_embed(),
                 )
+                loaded.keep_question_vectors(self._settings.question_vectors)
+                self._loaded[name] = loaded
             embedder = self._loaded[name]
             if collection is not None and (name, collection.name) not in self._checked:
                 _check(embedder, collection)

@@ -162,3 +162,31 @@ def test_a_fingerprint_knows_its_own_model_and_no_other(tiny, tiny_path, tmp_pat
     assert "weights" in (fingerprint.difference(other) or "")
     wider = Embedder.load(str(make_tiny_embedder(tmp_path / "wide", dimension=48)), threads=1).fingerprint()
     assert "dimension" in (fingerprint.difference(wider) or "")
+
+
+def test_a_question_that_comes_again_is_not_embedded_again(tiny_path, monkeypatch):
+    embedder = Embedder.load(str(tiny_path), threads=1)
+    embedder.keep_question_vectors(2)
+    embedded = []
+    embed = embedder._embed_queries
+
+    def counting(questions):
+        embedded.extend(questions)
+        return embed(questions)
+
+    monkeypatch.setattr(embedder._gathered, "_embed", counting)
+    first = embedder.embed_query("one")
+    assert embedder.embed_query("two") is not first
+    np.testing.assert_array_equal(embedder.embed_query("one"), first)
+    assert embedded == ["one", "two"]
+    # Only the last two different ones are kept: "one" was asked for later than "two".
+    embedder.embed_query("three")
+    embedder.embed_query("one")
+    embedder.embed_query("two")
+    assert embedded == ["one", "two", "three", "two"]
+
+
+def test_the_vector_of_a_question_cannot_be_changed(tiny_path):
+    vector = Embedder.load(str(tiny_path), threads=1).embed_query("one")
+    with pytest.raises(ValueError, match="read-only"):
+        vector[0] = 1.0
