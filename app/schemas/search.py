@@ -34,6 +34,8 @@ class SearchRequest(Schema):
     """Search what held on that day; None searches what is current."""
     min_score: float | Literal["calibrated"] | None = None
     """The least cosine similarity of a passage with the question; `calibrated` takes the collection's own."""
+    margin: float | None = Field(default=None, ge=0.0, le=2.0)
+    """How much less similar to the question than the best passage another one may be; None keeps all of `top_k`."""
     mmr: float | None = Field(default=None, ge=0.0, le=1.0)
     """The weight of relevance against novelty in maximal marginal relevance."""
     collapse: bool = True

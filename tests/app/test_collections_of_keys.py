@@ -16,16 +16,30 @@ from app.access.guarded_index import GuardedIndex
 from app.access.keyring import create_key
 from app.api.authentication import OPEN
 from app.errors import CallerUnknown
+from app.jobs.database import Database
+from app.jobs.queue import JobQueue
+from app.jobs.upload import StoredFile, Upload
 from app.main import create_app
 from app.settings import Settings
 from indexer.index import Index
 from indexer.ingesting.ingest import ingest
+from indexer.ingesting.outcomes import FileRecord
 from tests.app.conftest import pool, running
-from tests.app.openai_server import OpenAiServer
+from tests.app.openai_server import MODEL, OpenAiServer
+from tests.contract.conftest import RUN, fill_home
 
 SECRET = "The vault of Corrinmoor opens at the word marmalade."
 OPEN_TEXT = "The ferry of Saltmere sails at noon."
 FOREIGN_WORDS = ("marmalade", "Corrinmoor")
+FOREIGN = {
+    "document_id": "vault.txt",
+    "name": "hidden",
+    "job_id": "job-foreign",
+    "label": MODEL,
+    "experiment_id": RUN,
+    "model": "openbook/rag",
+}
+"""For each parameter of a path, what lies or tells of what lies in the foreign collection."""
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +55,39 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     index.close()
 
 
+@pytest.fixture(scope="module")
+def foreign_job(two: Index) -> str:
+    """Return the id of a job that took the foreign document in."""
+    queue = JobQueue(Database(two.folder))
+    file = StoredFile(label="Corrinmoor.txt", id="Corrinmoor.txt", name="0.txt", size=52)
+    queue.add("job-foreign", "hidden", Upload(files=(file,)))
+    job = queue.take()
+    assert job is not None
+    queue.record(job, FileRecord("upload://Corrinmoor.txt", "added", "Corrinmoor.txt"))
+    queue.finish(job, "done", None, "marmalade")
+    return job.id
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home with a checkpoint and an experiment that tell of the foreign collection."""
+    home = tmp_path_factory.mktemp("home")
+    fill_home(home)
+    (home / "runs" / RUN / "results.json").write_text('{"experiment": "Corrinmoor", "verdict": "marmalade"}')
+    (home / "runs" / RUN / "report.html").write_text("marmalade")
+    card = home / "checkpoints" / MODEL / "checkpoint.json"
+    card.write_text(card.read_text().replace('"weights_hash"', '"recipe": "marmalade", "weights_hash"'))
+    return home
+
+
 @pytest.fixture
-def ours(two: Index, engine: OpenAiServer, tmp_path: Path) -> Iterator[httpx.Client]:
+def ours(
+    two: Index, engine: OpenAiServer, tmp_path: Path, home: Path, foreign_job: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[httpx.Client]:
     """Return a client whose key may do anything, with the collection `ours` alone."""
+    monkeypatch.setenv("OPENBOOK_HOME", str(home))
     keys_file = tmp_path / "keys.json"
-    _, secret = create_key(keys_file, "ours", ("read", "write"), ("ours", "later"))
+    _, secret = create_key(keys_file, "ours", ("read", "write", "admin"), ("ours", "later"))
     settings = Settings(store=tmp_path, engine_url=engine.url, prompt="passages", keys_file=keys_file)
     app = create_app(settings, two, [pool(engine.url)])
     headers = {"authorization": f"Bearer {secret}"}
@@ -68,6 +110,7 @@ def test_no_route_tells_a_foreign_key_anything(ours: httpx.Client, two: Index, e
     """Every operation of the OpenAPI document, with the foreign collection in each place that takes one."""
     engine.text = "noon"
     tried = 0
+    before = two.collection("hidden")
     for path, operations in ours.get("/openapi.json").json()["paths"].items():
         for method in operations:
             for url, body in attempts(path, foreign_passages(two)):
@@ -77,21 +120,23 @@ def test_no_route_tells_a_foreign_key_anything(ours: httpx.Client, two: Index, e
                 if path not in OPEN:
                     assert response.status_code in (400, 403, 404, 405, 422) or "hidden" not in shown, (method, url)
                 tried += 1
-    assert tried >= 20
+    assert tried >= 400
+    assert two.collection("hidden") == before
     sent = str(engine.requests)
     assert not any(word in sent for word in FOREIGN_WORDS)
 
 
 def attempts(path: str, passages: list[int]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield URLs and bodies that ask an operation for what lies in the foreign collection."""
-    filled = path.replace("{document_id}", "vault.txt").replace("{collection}", "hidden")
-    filled = filled.replace("{", "").replace("}", "")
+    # A parameter that is not named here is one of a route that nobody thought of: name something foreign for it.
+    filled = path.format_map(FOREIGN)
     question = "What is the word that opens the vault?"
     bodies: list[dict[str, Any]] = [
         {"question": question, "collection": "hidden"},
         {"question": question, "collection": "hidden", "retriever": "hybrid"},
         {"question": question, "retriever": "given", "passage_ids": passages, "collection": "ours"},
         {"question": question, "retriever": "given", "passage_ids": passages, "collection": "hidden"},
+        {"id": "vault.txt", "text": "The vault is open.", "collection": "hidden"},
         {"messages": [{"role": "user", "content": question}], "openbook": {"collection": "hidden"}},
         {"messages": [{"role": "user", "content": question}], "openbook": {"collection": "hidden"}, "stream": True},
     ]
