@@ -41,10 +41,22 @@ def described(app: FastAPI) -> dict[str, Any]:
             for method, operation in operations.items():
                 if method in ("post", "delete") and path not in READING:
                     operation.setdefault("parameters", []).append(IDEMPOTENCY_KEY)
+                _describe_refusals(path, operation)
                 if path not in OPEN:
                     _describe_layers(path, method, operation)
+        for unused in ("HTTPValidationError", "ValidationError"):
+            components["schemas"].pop(unused, None)
         app.openapi_schema = whole
     return app.openapi_schema
+
+
+def _describe_refusals(path: str, operation: dict[str, Any]) -> None:
+    """Put our form of a refused request in the place of FastAPI's own, which is never sent."""
+    if "application/json" in operation["responses"].get("422", {}).get("content", {}):
+        del operation["responses"]["422"]
+        status = 400 if speaks_openai(path) else 422
+        errors = document_openai if speaks_openai(path) else document
+        operation["responses"].setdefault(str(status), errors(status)[status])
 
 
 def _describe_layers(path: str, method: str, operation: dict[str, Any]) -> None:

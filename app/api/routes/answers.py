@@ -40,7 +40,7 @@ AS_EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer; with `stream`, the events `retrieval`, `token`…, `citation`… and `final`, which "
         "holds the whole answer. An `error` event with a problem ends a stream that fails on its way.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}, "example": EVENTS}},
+        "content": {"text/event-stream": {"example": EVENTS}},
     }
 }
 

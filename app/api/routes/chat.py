@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
@@ -46,6 +46,7 @@ data: {"id": "chatcmpl-5f3c", "choices": [{"index": 0, "delta": {}, "finish_reas
 data: [DONE]
 
 """
+ModelName = Annotated[str, Path(description="The arm.", openapi_examples={"rag": {"value": "openbook/rag"}})]
 MODEL = {"id": "openbook/rag", "object": "model", "created": 1790000000, "owned_by": "openbook"}
 
 
@@ -62,7 +63,7 @@ def _object(example: dict[str, Any]) -> dict[str, Any]:
     response_class=Response,
     responses=_documented(
         "The answer, with its evidence in `openbook`; with `stream`, chunks whose last one carries it.",
-        {**_object(COMPLETION), "text/event-stream": {"schema": {"type": "string"}, "example": CHUNKS}},
+        {**_object(COMPLETION), "text/event-stream": {"example": CHUNKS}},
         *(400, 404, 429, 502, 503, 504),
     ),
 )
@@ -96,7 +97,7 @@ async def list_models(services: ServicesDep) -> Response:
 
 
 @router.get("/models/{model:path}", response_class=Response, responses=_documented("The arm.", _object(MODEL), 404))
-async def show_model(model: str, services: ServicesDep) -> Response:
+async def show_model(model: ModelName, services: ServicesDep) -> Response:
     """Return one arm."""
     return _json(_model(find_arm(model, services.arms), services))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
@@ -10,8 +12,12 @@ from app.api.deps import ServicesDep
 
 router = APIRouter(tags=["health"])
 
+AS_TEXT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The figures.", "content": {"text/plain": {"schema": {"type": "string"}}}}
+}
 
-@router.get("/metrics", response_class=Response)
+
+@router.get("/metrics", response_class=Response, responses=AS_TEXT)
 async def metrics(services: ServicesDep) -> Response:
     """Return counters and histograms in Prometheus's text format.
 
