@@ -38,6 +38,7 @@ FOREIGN = {
     "label": MODEL,
     "experiment_id": RUN,
     "model": "openbook/rag",
+    "rollout_id": "rollout-1",
 }
 """For each parameter of a path, what lies or tells of what lies in the foreign collection."""
 

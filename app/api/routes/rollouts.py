@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
 
 from app.api.deps import ServicesDep
 from app.api.problems import document
 from app.schemas.rollout import Rollout, RolloutList, RolloutRequest
 
 router = APIRouter(prefix="/v1", tags=["checkpoints"])
+
+Label = Annotated[str, Path(description="`name@version`.", openapi_examples={"next": {"value": "small@2"}})]
+RolloutId = Annotated[str, Path(description="As begun.", openapi_examples={"begun": {"value": "rollout-1"}})]
 
 
 @router.post("/checkpoints/rollback", status_code=202, responses=document(404, 409, 422))
@@ -18,7 +23,7 @@ async def rollback(body: RolloutRequest, services: ServicesDep, response: Respon
 
 
 @router.post("/checkpoints/{label:path}/promote", status_code=202, responses=document(404, 409, 422))
-async def promote(label: str, body: RolloutRequest, services: ServicesDep, response: Response) -> Rollout:
+async def promote(label: Label, body: RolloutRequest, services: ServicesDep, response: Response) -> Rollout:
     """Begin to make a checkpoint the one that answers where a request names none. Follow it at `Location`.
 
     Its replicas are started and probed beside those that answer, or in their place one after the other where memory is
@@ -34,7 +39,7 @@ async def list_rollouts(services: ServicesDep) -> RolloutList:
 
 
 @router.get("/rollouts/{rollout_id}", responses=document(404, 422))
-async def show_rollout(rollout_id: str, services: ServicesDep) -> Rollout:
+async def show_rollout(rollout_id: RolloutId, services: ServicesDep) -> Rollout:
     """Return a rollout as it is now; `status` is `running` until it ends."""
     return services.rollouts.get(rollout_id)
 
