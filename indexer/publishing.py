@@ -21,6 +21,7 @@ from indexer.memory import give_back_freed_memory
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import VECTORS, snapshot
+from indexer.store.deleted import last_numbers
 from indexer.store.live import LiveVectors
 from indexer.store.records import Collection
 from indexer.store.writer import StoreWriter, set_published
@@ -106,7 +107,8 @@ def write(writer: StoreWriter, state: Collection, *, again: bool = True) -> tupl
     if index is None:
         live = LiveVectors(writer.connection, state.name, dimension)
         index = vectors.build_from(live, count, dimension, exact_up_to)
-    generation = vectors.next_generation(home, state.generation)
+    _, last = last_numbers(writer.connection, state.name)
+    generation = vectors.next_generation(home, max(state.generation, last))
     vectors.write_generation(home, index, generation, state.revision)
     return generation, index
 

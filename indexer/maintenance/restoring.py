@@ -2,7 +2,8 @@
 
 What is there is set aside first. The backup is prepared beside the store and replaces it in one transaction, so that
 every reader sees the one or the other. Numbers that were given since the backup (ids, revisions, generations) are not
-given again: a reader that remembers one would take it for something else.
+given again, not even to a collection that the backup does not have and that is made again later: a reader that
+remembers one would take it for something else.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from indexer.publishing import write_and_point
 from indexer.settings import IndexerSettings
 from indexer.store import queries
 from indexer.store.database import DATABASE, connect, explained_errors, transaction
+from indexer.store.deleted import remember, remembered
 from indexer.store.lock import writer_lock
 from indexer.store.writer import StoreWriter
 
@@ -52,6 +54,8 @@ class _Numbers:
     sequences: dict[str, int]
     revision: int
     generation: int
+    names: frozenset[str]
+    """Every name that is a collection's, or was one's."""
 
 
 def restore(folder: Path, source: Path, settings: IndexerSettings | None = None) -> Restored:
@@ -93,7 +97,7 @@ def _put_back(folder: Path, database: Path, numbers: _Numbers) -> None:
 
 def _set_aside(folder: Path) -> tuple[Path | None, _Numbers, bool]:
     """Copy the present store aside, or move it where it cannot be read; return where to, its numbers, if damaged."""
-    nothing = _Numbers({}, 0, 0)
+    nothing = _Numbers({}, 0, 0, frozenset())
     if not (folder / DATABASE).exists():
         return None, nothing, False
     copy = _free_name(folder)
@@ -123,11 +127,13 @@ def _free_name(folder: Path) -> Path:
 
 def _numbers(connection: sqlite3.Connection) -> _Numbers:
     sequences = dict(connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall())
-    states = queries.collections(connection).values()
+    given = {name: (state.revision, state.generation) for name, state in queries.collections(connection).items()}
+    given = remembered(connection) | given
     return _Numbers(
         sequences,
-        max((state.revision for state in states), default=0),
-        max((state.generation for state in states), default=0),
+        max((revision for revision, _ in given.values()), default=0),
+        max((generation for _, generation in given.values()), default=0),
+        frozenset(given),
     )
 
 
@@ -145,6 +151,8 @@ def _prepare(folder: Path, database: Path, numbers: _Numbers) -> None:
                 "UPDATE collections SET revision = max(revision, ?) + 1, generation = max(generation, ?)",
                 (numbers.revision, numbers.generation),
             )
+            for name in numbers.names - queries.collections(connection).keys():
+                remember(connection, name, numbers.revision, numbers.generation)
             writer = StoreWriter(folder, connection)
             for state in queries.collections(connection).values():
                 write_and_point(writer, state)

@@ -17,10 +17,10 @@ CHUNK_FIELDS = """start INTEGER NOT NULL,
 
 DELETED_TABLE = """CREATE TABLE IF NOT EXISTS deleted_collections (
     name TEXT PRIMARY KEY,
-    revision INTEGER NOT NULL
+    revision INTEGER NOT NULL,
+    generation INTEGER NOT NULL
 ) STRICT"""
-"""Where a collection that was deleted had got to: one of the same name goes on from there, so that no reader takes what
-it has loaded of the old one for the new one. Made by the first deletion, so that older stores get it too."""
+"""See `indexer.store.deleted`. Made when it is first needed, so that older stores get it too."""
 
 TABLES = f"""
 CREATE TABLE collections (

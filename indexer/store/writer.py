@@ -15,9 +15,9 @@ from indexer.embedding.fingerprint import Fingerprint
 from indexer.failpoints import failpoint
 from indexer.search.terms import search_terms
 from indexer.store.database import connect, transaction
+from indexer.store.deleted import last_numbers, remember
 from indexer.store.lock import writer_lock
 from indexer.store.records import Collection, FileStamp, NewChunk, NewVersion
-from indexer.store.tables import DELETED_TABLE
 
 COLLECTION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -42,21 +42,17 @@ class StoreWriter:
     def add_collection(self, name: str, fingerprint: Fingerprint) -> None:
         """Make an empty collection that is embedded with the given model."""
         with transaction(self.connection, self.folder):
-            self.connection.execute(DELETED_TABLE)
+            revision, _ = last_numbers(self.connection, name)
             self.connection.execute(
-                "INSERT INTO collections (name, fingerprint, revision)"
-                " SELECT ?, ?, coalesce(max(revision), 0) FROM deleted_collections WHERE name = ?",
-                (name, fingerprint.to_json(), name),
+                "INSERT INTO collections (name, fingerprint, revision) VALUES (?, ?, ?)",
+                (name, fingerprint.to_json(), revision),
             )
             failpoint("collection.before_commit")
 
     def delete_collection(self, state: Collection) -> None:
         """Remove a collection with everything in it, and remember where it had got to."""
         with transaction(self.connection, self.folder):
-            self.connection.execute(DELETED_TABLE)
-            self.connection.execute(
-                "INSERT OR REPLACE INTO deleted_collections VALUES (?, ?)", (state.name, state.revision)
-            )
+            remember(self.connection, state.name, state.revision, state.generation)
             self.connection.execute("DELETE FROM collections WHERE name = ?", (state.name,))
 
     def put(self, collection: str, versions: Iterable[NewVersion], removed: Sequence[str] = ()) -> None:

@@ -30,7 +30,7 @@ from indexer.errors import DocumentNotFound
 from indexer.failpoints import FailpointReached
 from indexer.index import Index
 from indexer.ingesting import ingest as ingest_module
-from indexer.ingesting.deletion import delete
+from indexer.ingesting.deletion import delete, delete_collection
 from indexer.ingesting.ingest import ingest
 from indexer.maintenance.backup import backup
 from indexer.maintenance.rebuilding import rebuild
@@ -105,6 +105,12 @@ class StoreMachine(RuleBasedStateMachine):
     def remove_what_is_not_there(self) -> None:
         with pytest.raises(DocumentNotFound):
             delete(self.store, "default", [*self.documents, "unknown"], self.settings)
+
+    @precondition(lambda self: self.index.collections())
+    @rule()
+    def remove_the_collection(self) -> None:
+        delete_collection(self.store, "default", self.settings)
+        self.documents = {}
 
     @precondition(lambda self: self.index.collections())
     @rule()

@@ -21,7 +21,7 @@ from indexer.doctor.examination import examine
 from indexer.errors import BackupDamaged, StoreDamaged, StoreLocked
 from indexer.failpoints import FailpointReached
 from indexer.index import Index
-from indexer.ingesting.deletion import delete
+from indexer.ingesting.deletion import delete, delete_collection
 from indexer.ingesting.ingest import ingest
 from indexer.maintenance.backup import DESCRIPTION, backup
 from indexer.maintenance.restoring import restore, unpacked_in
@@ -105,6 +105,31 @@ def test_an_open_reader_follows_a_restore_and_never_mistakes_an_id(store, settin
         again = index.search("default", "something else", 1).hits[0]
         assert again.document_id == "d"
         assert again.chunk_id > known.hits[0].chunk_id, "an id was given again"
+
+
+@pytest.mark.parametrize("exact", ["50000", "0"])
+def test_an_open_reader_never_takes_a_collection_that_is_made_again_for_the_one_before(
+    store, settings, add, tmp_path, monkeypatch, exact
+):
+    monkeypatch.setenv("OPENBOOK_EXACT_VECTORS", exact)
+    with closing(Index.open(store, settings=settings)) as index:
+        backup(store, tmp_path / "nothing")
+        add(a="one", b="two")
+        known = index.search("default", "one", 9)
+        for gone in (
+            lambda: restore(store, tmp_path / "nothing", settings),
+            lambda: restore(store, tmp_path / "nothing", settings),
+            lambda: delete_collection(store, "default", settings),
+        ):
+            gone()
+            assert index.collections() == {}
+            add(c="three", d="four")
+            after = index.search("default", "three", 9)
+            assert {hit.document_id for hit in after.hits} == {"c", "d"}
+            assert (after.revision, after.generation) > (known.revision, known.generation)
+            assert after.generation > known.generation
+            known = after
+    assert healthy(store)
 
 
 def test_a_reader_in_the_middle_of_a_look_sees_one_state(store, settings, add, tmp_path):
