@@ -17,6 +17,8 @@ TOKENS_PER_MESSAGE = 8
 """An allowance for the role and the control tokens that a chat template puts around a message: ChatML takes 5."""
 SLACK_PER_MESSAGE = 2
 """By how many tokens a message can be longer within its chat than by itself."""
+KEPT_LINES = 4096
+"""Lines of prompts and passages whose number of tokens is kept."""
 CHARACTERS_PER_TOKEN = 3.0
 """A careful estimate of plain letters where no tokenizer is at hand: English has about 4. Of all else a byte is one."""
 PLAIN = re.compile(r"[A-Za-z\s]")
@@ -34,8 +36,9 @@ class TokenCounter:
         file = model / "tokenizer.json" if model else None
         self._tokenizer = Tokenizer.from_file(str(file)) if file and file.is_file() else None
         self._template = ChatTemplate.load(model) if model and self._tokenizer else None
-        # The fixed messages of a prompt come with every question; they are counted once.
+        # The fixed messages of a prompt come with every question, and passages with many; they are counted once.
         self.count = lru_cache(maxsize=64)(self._count)
+        self._count_line = lru_cache(maxsize=KEPT_LINES)(self._count)
         self.takes_system = self._template is None or self._template.takes_system
         self.special_tokens = self._special_tokens()
         self._fixed, self._per_message = self._overhead()
@@ -46,9 +49,23 @@ class TokenCounter:
         # A token is at least one byte, so many prompts need no counting.
         if sum(len(message.content.encode()) for message in messages) <= left:
             return True
+        if sum(self.at_most(message.content) for message in messages) <= left:
+            return True
         if sum(self.count(message.content) for message in messages) <= left:
             return True
         return self._template is not None and self.exactly(messages) <= budget
+
+    def at_most(self, text: str) -> int:
+        """Return how many tokens a text has, or some more; quickly where its lines were counted before.
+
+        Tokenizers cut a text before they merge its characters, and never leave a word together with a line break that
+        follows it. So a text has no more tokens than its lines have, and one for each break.
+        """
+        lines = text.split("\n")
+        if any(line != line.strip() for line in lines):
+            # White space at the edge of a line is cut in another way beside a break.
+            return self.count(text)
+        return len(lines) - 1 + sum(self._count_line(line) for line in lines if line)
 
     def exactly(self, messages: Sequence[Message]) -> int:
         """Return how many tokens the engine makes of the messages, or an estimate that errs on the high side."""

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import itertools
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -101,3 +103,38 @@ def test_worked_examples_come_first_and_never_change() -> None:
     assert one[:-1] == other[:-1]
     assert [message.role for message in one[:-1]] == ["system", *["user", "assistant"] * 8]
     assert one[-1].content.endswith("Question: Who keeps the light?\nAnswer:")
+
+
+LINES = st.text(st.sampled_from(" \t\n\nab.,'1éß中\u200b\u2028\r<|im_end|>"), max_size=60)
+
+
+@given(text=LINES)
+def test_counting_by_lines_never_promises_too_much_room(base_checkpoint: Path, text: str) -> None:
+    counter = real_counter(base_checkpoint)
+    assert counter.count(text) <= counter.at_most(text) <= counter.count(text) + text.count("\n")
+
+
+def test_lines_that_come_again_are_counted_once(base_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = TokenCounter(base_checkpoint)
+    messages = find_prompt("worked_examples").render("Who keeps the light?", [passage("Orla Venn keeps it." * 40)])
+    assert counter.fits(messages, 1500)
+    counted: list[str] = []
+    monkeypatch.setattr(counter, "_tokenizer", CountingTokenizer(counter._tokenizer, counted))
+    other = find_prompt("worked_examples").render("And who sleeps?", [passage("Orla Venn keeps it." * 40)])
+    assert counter.fits(other, 1500)
+    assert counted == ["Question: And who sleeps?"]
+
+
+class CountingTokenizer:
+    def __init__(self, tokenizer: Any, counted: list[str]) -> None:
+        self._tokenizer = tokenizer
+        self._counted = counted
+
+    def encode(self, text: str, **options: Any) -> Any:
+        self._counted.append(text)
+        return self._tokenizer.encode(text, **options)
+
+
+@lru_cache
+def real_counter(folder: Path) -> TokenCounter:
+    return TokenCounter(folder)
