@@ -37,6 +37,7 @@ BENCHES = {
     "ingest": ("indexer.commands.bench_ingest:ingest", "Ingest against bare encoding of the same chunks."),
     "serving": ("experiments.bench.serving:serving", "POST /v1/answers against raw vLLM, same prompts."),
     "cheaper": ("experiments.bench.cheaper:cheaper", "Ways of answering at less cost, against plain retrieval."),
+    "replicas": ("experiments.bench.replicas:replicas", "One and more replicas of the engine on the same cores."),
     "overload": ("experiments.bench.overload:overload", "200 clients where 16 may be answered, against 16 alone."),
     "search": ("indexer.commands.bench:search", "A store of up to a million chunks against exact search."),
 }

@@ -43,6 +43,7 @@ LIGHT_COMMANDS = [
     "bench serving",
     "bench cheaper",
     "bench overload",
+    "bench replicas",
     "bench ingest",
     "bench search",
 ]
