@@ -26,7 +26,7 @@ def test_under_overload_the_accepted_are_answered_and_the_others_refused_at_once
     # At least those that came while the first four were being answered.
     assert result.refused >= 36
     assert result.refused_without_retry_after == 0
-    assert result.answered > plan.limit
+    assert result.answered >= plan.limit
     # A refusal does no work: even the slowest comes before half of the answers.
     assert result.refusals is not None
     assert result.refusals.p50 < result.alone.p50
