@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from app.access.guarded_jobs import GuardedJobs
 from app.access.guarded_writer import GuardedWriter
+from app.errors import QueueUnusable
 from app.flow.admission import Admission
 from app.jobs.database import Database
 from app.jobs.queue import JobQueue
@@ -40,7 +42,9 @@ class Resources:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Take uploads in while the block lasts."""
-        self.replies.forget_broken()
+        with contextlib.suppress(QueueUnusable):
+            # On a disk that takes nothing, documents are read and asked about all the same.
+            self.replies.forget_broken()
         self.runner.start()
         try:
             yield

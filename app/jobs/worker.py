@@ -118,11 +118,17 @@ def main(arguments: Sequence[str]) -> None:
     signal.signal(signal.SIGTERM, _exit)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICENESS)
+    code = 0
     try:
         with FileLock(Database(store).folder / "worker.lock", timeout=0):
             Worker(store, embedder).run()
     except Timeout:
-        sys.exit(ANOTHER_WORKS)
+        code = ANOTHER_WORKS
+    except SystemExit:
+        log.debug("Ended by the server")
+    # Taking the numeric libraries down in good order would take longer than a server that ends should wait.
+    logging.shutdown()
+    os._exit(code)
 
 
 def _exit(_number: int, _frame: FrameType | None) -> None:

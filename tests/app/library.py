@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +63,22 @@ class Library:
         return [passage["text"] for passage in response.raise_for_status().json()["passages"]]
 
 
+@cache
+def _saltmere_store() -> Path:
+    """Return a store of the documents of Saltmere, made once for all tests."""
+    folder = tempfile.TemporaryDirectory(prefix="saltmere-")
+    atexit.register(folder.cleanup)
+    store = Path(folder.name) / "store"
+    ingest(store, [SALTMERE], "default")
+    return store
+
+
 @contextmanager
 def open_library(folder: Path, *, filled: bool = True, **settings: object) -> Iterator[Library]:
     """Run an app over the store `folder/store`, filled with the documents of Saltmere or as it is."""
     store = folder / "store"
     if filled:
-        ingest(store, [SALTMERE], "default")
+        shutil.copytree(_saltmere_store(), store)
     index = Index.open(store)
     with openai_server() as engine:
         chosen = {"store": store, "engine_url": engine.url, "prompt": "passages", **settings}

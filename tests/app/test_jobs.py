@@ -20,6 +20,7 @@ from app.jobs.queue import MOST_ATTEMPTS, JobQueue
 from app.jobs.upload import Spool, StoredFile, Upload
 from app.jobs.worker import Worker
 from indexer.index import Index
+from indexer.ingesting.outcomes import FileRecord
 from indexer.store.lock import writer_lock
 from tests.app.library import Library, open_library
 
@@ -123,26 +124,17 @@ def test_a_job_that_its_process_dies_of_each_time_is_given_up(tmp_path: Path) ->
 
 
 def test_a_document_that_was_added_before_the_kill_is_not_called_unchanged_after_it(tmp_path: Path) -> None:
-    database = Database(tmp_path)
-    queue, spool = JobQueue(database), Spool(database.folder)
-    (tmp_path / "a.md").write_text("The crane lifts nine tons.")
-    with (tmp_path / "a.md").open("rb") as content:
-        name, size = spool.put("job-1", 0, ".md", content)
-    upload = Upload(files=(StoredFile(label="a.md", id="a.md", name=name, size=size),))
-    worker = Worker(tmp_path, None)
-    queue.add("job-1", "default", upload)
-    first = queue.take()
-    assert first is not None
-    worker.work(first)
-    with database.transaction() as connection:
-        connection.execute("UPDATE jobs SET status = 'running'")
-    with (tmp_path / "a.md").open("rb") as content:
-        spool.put("job-1", 0, ".md", content)
-    queue.take_up_orphans()
-    again = queue.take()
-    assert again is not None
-    worker.work(again)
-    assert [record["status"] for record in queue.records(again)] == ["added"]
+    queue = JobQueue(Database(tmp_path))
+    files = tuple(StoredFile(label=name, id=name, name=name, size=1) for name in ("a.md", "b.md"))
+    queue.add("job-1", "default", Upload(files=files))
+    for attempt in (("added", None), ("unchanged", "added")):
+        job = queue.take()
+        assert job is not None
+        for file, status in zip(files, attempt, strict=True):
+            if status is not None:
+                queue.record(job, FileRecord(file.source, status, file.id))
+        queue.take_up_orphans()
+    assert [(record["id"], record["status"]) for record in queue.records(job)] == [("a.md", "added"), ("b.md", "added")]
 
 
 def test_files_of_a_request_that_was_broken_off_are_removed_after_an_hour(tmp_path: Path) -> None:
@@ -272,3 +264,13 @@ def test_the_index_of_a_reader_takes_no_deleted_collection_for_the_new_one_of_it
     index = Index.open(tmp_path / "store")
     assert index.count_documents("default") == 1
     index.close()
+
+
+def test_a_damaged_queue_takes_no_uploads_and_keeps_nobody_from_asking(tmp_path: Path) -> None:
+    (tmp_path / "store" / "jobs").mkdir(parents=True)
+    (tmp_path / "store" / "jobs" / "jobs.db").write_text("no database" * 100)
+    with open_library(tmp_path, filled=False) as library:
+        response = library.client.post("/v1/documents", json={"id": "a.md", "text": "x"})
+        assert (response.status_code, response.json()["type"]) == (503, "urn:openbook:queue-unusable")
+        assert "jobs.db" in response.json()["detail"]
+        assert library.client.get("/v1/collections").status_code == 200

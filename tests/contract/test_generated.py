@@ -20,10 +20,11 @@ LEFT_OUT = (
     "positive_data_acceptance",
     # FastAPI takes a number where a text of digits is wanted, and query parameters that it does not know.
     "negative_data_rejection",
-    # Checked here: a deletion that meets a writer is told so with 503, and nothing else is 5xx.
+    # Checked here, with the two exceptions below.
     "not_a_server_error",
 )
-STORE_LOCKED = "urn:openbook:store-locked"
+ASKED_FOR = ("urn:openbook:store-locked", "urn:openbook:deadline-exceeded")
+"""503 for a deletion that meets a writer, and 504 where `timeout_s` is next to nothing; nothing else is 5xx."""
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +63,8 @@ def broken_promises(schema: schemathesis.BaseSchema, mode: GenerationMode, each:
         @given(case=operation.as_strategy(generation_mode=mode))
         def send(case: schemathesis.Case) -> None:
             response = case.call(timeout=60)
-            assert response.status_code < 500 or STORE_LOCKED in response.text, (
-                f"{case.operation.label}: {response.text}"
-            )
+            expected = response.status_code < 500 or any(kind in response.text for kind in ASKED_FOR)
+            assert expected, f"{case.operation.label}: {response.text}"
             case.validate_response(response, excluded_checks=left_out)
 
         try:
@@ -87,7 +87,8 @@ def sent_requests(library: Library) -> int:
 
 def test_generated_requests_break_no_promise(library: Library, schema: schemathesis.BaseSchema) -> None:
     before = sent_requests(library)
-    assert run(schema, each=8) == ""
+    broken = run(schema, each=8)
+    assert not broken, broken
     assert sent_requests(library) - before > 200
 
 
@@ -95,5 +96,6 @@ def test_generated_requests_break_no_promise(library: Library, schema: schemathe
 @pytest.mark.timeout(1800)
 def test_five_thousand_generated_requests_break_no_promise(library: Library, schema: schemathesis.BaseSchema) -> None:
     before = sent_requests(library)
-    assert run(schema, each=150) == ""
+    broken = run(schema, each=150)
+    assert not broken, broken
     assert sent_requests(library) - before >= 5000
