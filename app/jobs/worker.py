@@ -39,7 +39,9 @@ IDLE_SECONDS = 60.0
 """How long it stays without work."""
 LOOK_SECONDS = 0.1
 """How often it looks for work."""
-NICENESS = 5
+FREE_SECONDS = 0.15
+"""How long the store is left to others between two jobs."""
+NICENESS = 3
 """The engine and the server come first."""
 
 
@@ -49,7 +51,11 @@ class Worker:
     def __init__(self, store: Path, embedder: str | None, settings: IndexerSettings | None = None) -> None:
         """Take the store, and the embedding model; None takes the one that each collection was embedded with."""
         self._store = store
-        self._settings = settings or IndexerSettings()
+        settings = settings or IndexerSettings()
+        if settings.embedder_processes is None:
+            # The engine has the cores.
+            settings = settings.model_copy(update={"embedder_processes": 1})
+        self._settings = settings
         self._embedders = Embedders(embedder, self._settings)
         database = Database(store)
         self._queue = JobQueue(database)
@@ -66,6 +72,8 @@ class Worker:
                 time.sleep(LOOK_SECONDS)
                 continue
             self.work(job)
+            # A deletion looks 20 times a second whether the store is free: between two jobs it finds it so.
+            time.sleep(FREE_SECONDS)
             since = time.monotonic()
 
     def work(self, job: StoredJob) -> None:

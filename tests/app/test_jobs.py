@@ -181,6 +181,19 @@ def test_more_uploads_than_may_wait_are_refused(tmp_path: Path) -> None:
         assert len(Spool(library.store / "jobs").job_ids()) == codes.count(202)
 
 
+def test_a_deletion_does_not_wait_for_the_end_of_the_queue(tmp_path: Path) -> None:
+    with open_library(tmp_path) as library:
+        first = library.client.post("/v1/documents", json={"id": "0.md", "text": "Pier 0 is closed."})
+        library.finished(first.headers["location"])
+        sent = [
+            library.client.post("/v1/documents", json={"id": f"{number}.md", "text": f"Pier {number} is closed."})
+            for number in range(1, 12)
+        ]
+        deleted = library.client.delete("/v1/documents/ferry.md")
+        last = library.client.get(sent[-1].headers["location"]).json()
+        assert (deleted.status_code, last["status"]) == (200, "queued")
+
+
 def test_a_deletion_that_finds_the_store_locked_says_when_to_try_again(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("OPENBOOK_LOCK_WAIT_SECONDS", "0.2")
     with open_library(tmp_path) as library, held_by_a_command(library.store):
