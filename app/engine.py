@@ -14,7 +14,7 @@ from typing import Any
 
 import aiohttp
 
-from app.engine_stream import Gathering, data_of, ended_early
+from app.engine_stream import Gathering, data_of, ended_early, tells_of_death
 from app.errors import EngineRefused, EngineUnreachable, PromptTooLong
 from app.schemas.answer import Usage
 from app.schemas.arm import Decoding
@@ -245,6 +245,6 @@ def _refusal(reply: _Reply, url: str) -> EngineRefused | PromptTooLong | EngineU
         reason = reply.body[:300].decode(errors="replace") or reply.reason
     if reply.status in CLIENT_FAULTS and any(word in reason for word in ("context length", "max_model_len")):
         return PromptTooLong(f"{reason} Ask for fewer passages (top_k) or a shorter answer (decoding.max_tokens).")
-    if reply.status in (502, 503, 504):
+    if reply.status in (502, 503, 504) or tells_of_death(reason):
         return EngineUnreachable(f"The engine at {url} is not available ({reply.status}): {reason}")
     return EngineRefused(f"The engine at {url} refused the request ({reply.status}): {reason}")

@@ -10,6 +10,8 @@ from app.schemas.answer import Usage
 
 DATA = b"data:"
 DONE = b"[DONE]"
+DEATH = ("EngineCore", "EngineDead", "error sending request")
+"""In errors of status 500: vLLM's when its engine process was killed, vllm-router's when it reached no replica."""
 
 
 def data_of(line: bytes) -> bytes | None:
@@ -32,16 +34,22 @@ class Gathering:
         """Take in a chunk and return its text, which may be empty.
 
         Raises:
-            EngineRefused: It is an error, or no chunk of a chat completion.
+            EngineUnreachable: The engine says that it has died.
+            EngineRefused: It is another error, or no chunk of a chat completion.
         """
         try:
             chunk = json.loads(data)
             if "error" in chunk:
-                raise EngineRefused(f"The engine at {self._url} broke off: {_message(chunk['error'])}")
+                raise self._broken_off(_message(chunk["error"]))
             return self._take(chunk)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             shown = data[:200].decode(errors="replace")
             raise EngineRefused(f"The engine at {self._url} sent no chunk of a chat completion: {shown!r}") from error
+
+    def _broken_off(self, reason: str) -> EngineRefused | EngineUnreachable:
+        if tells_of_death(reason):
+            return ended_early(self._url)
+        return EngineRefused(f"The engine at {self._url} broke off: {reason}")
 
     def _take(self, chunk: dict[str, Any]) -> str:
         if usage := chunk.get("usage"):
@@ -55,6 +63,11 @@ class Gathering:
         text = choice["delta"].get("content") or ""
         self.texts.append(text)
         return str(text)
+
+
+def tells_of_death(reason: str) -> bool:
+    """Say whether an error means that the engine behind the server is gone, which trying again may mend."""
+    return any(word in reason for word in DEATH)
 
 
 def ended_early(url: str) -> EngineUnreachable:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +36,7 @@ class RunningServer:
     engine_url: str
     store: Path
     home: Path
+    process: subprocess.Popen[bytes]
 
 
 def openbook_environment(home: Path) -> dict[str, str]:
@@ -66,14 +68,26 @@ def base_checkpoint() -> Path:
 def server(tmp_path_factory: pytest.TempPathFactory, base_checkpoint: Path) -> Iterator[RunningServer]:
     """Start `openbook serve` on a free port, and end it with the session."""
     home = tmp_path_factory.mktemp("openbook-home")
+    furnish(home, base_checkpoint)
+    with serving(home) as running:
+        yield running
+
+
+def furnish(home: Path, base_checkpoint: Path) -> None:
+    """Put the base checkpoint and the documents of Saltmere into a home."""
     (home / "checkpoints").mkdir()
     (home / "checkpoints" / LABEL).symlink_to(base_checkpoint)
     ingested = run_openbook(home, "ingest", str(SALTMERE))
     assert ingested.returncode == 0, ingested.stderr
+
+
+@contextmanager
+def serving(home: Path, *options: str) -> Iterator[RunningServer]:
+    """Run `openbook serve` on a free port with further options, until the block is left."""
     log = home / "serve.log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "openbook", "serve", "--port", "0"],
+            [sys.executable, "-m", "openbook", "serve", "--port", "0", *options],
             cwd=REPOSITORY,
             env=openbook_environment(home),
             stdout=output,
@@ -82,7 +96,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, base_checkpoint: Path) -> I
     try:
         url = wait_until_ready(process, log)
         readiness = httpx.get(f"{url}/readyz", trust_env=False).raise_for_status().json()
-        yield RunningServer(url, readiness["engine_url"], home / "store", home)
+        yield RunningServer(url, readiness["engine_url"], home / "store", home, process)
     finally:
         process.terminate()
         process.wait(60)

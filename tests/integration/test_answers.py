@@ -108,7 +108,7 @@ def test_a_second_server_uses_the_same_engine(server: RunningServer, tmp_path: P
     with log.open("w") as output:
         process = start(server.home, *arguments, output=output)
     try:
-        second = RunningServer(wait_until_ready(process, log), server.engine_url, server.store, server.home)
+        second = RunningServer(wait_until_ready(process, log), server.engine_url, server.store, server.home, process)
         assert ask(second, question=KEEPER, top_k=1).answer == ask(server, question=KEEPER, top_k=1).answer
     finally:
         process.terminate()
