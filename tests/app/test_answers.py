@@ -185,7 +185,8 @@ def test_a_body_that_is_no_json_is_a_bad_request(api: httpx.Client) -> None:
 
 ENGINE_FAULTS = {
     "context": (400, "This model's maximum context length is 2048 tokens.", 422, "top_k"),
-    "crash": (500, "EngineCore died", 502, "EngineCore died"),
+    "crash": (500, "a kernel failed", 502, "a kernel failed"),
+    "death": (500, "EngineCore died", 503, "EngineCore died"),
     "model gone": (404, "The model `small@1` does not exist.", 502, "does not exist"),
     "balancer": (503, "no replica", 503, "no replica"),
 }

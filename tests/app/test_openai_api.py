@@ -264,7 +264,7 @@ def test_an_engine_that_fails_is_a_server_error_before_anything_is_sent(
     engine.status, engine.error = 500, "EngineCore died"
     with pytest.raises(openai.InternalServerError, match="EngineCore died") as refused:
         client.chat.completions.create(model="openbook/rag", messages=ASKED, stream=stream)
-    assert (refused.value.status_code, refused.value.type) == (502, "server_error")
+    assert (refused.value.status_code, refused.value.type) == (503, "server_error")
 
 
 def test_an_engine_that_fails_on_the_way_ends_the_stream_with_an_error(

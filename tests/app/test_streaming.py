@@ -110,7 +110,8 @@ def test_what_is_wrong_before_the_stream_begins_is_a_status(api: httpx.Client) -
 
 
 FAULTS = {
-    "refused": ({"status": 500, "error": "EngineCore died"}, [], 502, "EngineCore died"),
+    "refused": ({"status": 500, "error": "a kernel failed"}, [], 502, "a kernel failed"),
+    "dead": ({"status": 500, "error": "EngineCore died"}, [], 503, "EngineCore died"),
     "context": ({"status": 400, "error": "maximum context length is 9"}, [], 422, "top_k"),
     "killed": ({"breaks_after": 1}, ["token"], 503, "broke off in the middle"),
     "broken off": ({"fails_after": 2, "error": "out of memory"}, ["token", "token"], 502, "out of memory"),
