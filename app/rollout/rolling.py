@@ -71,6 +71,10 @@ class Rolling:
         try:
             await self._start_new()
             await self._retire_old()
+        except asyncio.CancelledError:
+            # The server ends, and would wait for the thread that waits for a replica to start.
+            await asyncio.to_thread(self._new.replicas.stop)
+            raise
         except AppError as error:
             try:
                 await self._undo()

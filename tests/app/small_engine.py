@@ -1,8 +1,9 @@
 """The small OpenAI-compatible server as a process of its own: `python small_engine.py PORT LABEL LOCATION`.
 
 It answers with its label, the words of its weights (the file `says` in its folder) and its process id, after 20 ms, or
-after two seconds where the question says "takes 2 s". A label that begins with `fails` ends it with an error, and so
-does a file `starts` in its folder once it was started as often as that says.
+after two seconds where the question says "takes 2 s". A label that begins with `slow` takes a minute to start. One that
+begins with `fails` ends with an error, and so does one with a file `starts` in its folder once it was started as often
+as that says.
 """
 
 from __future__ import annotations
@@ -72,4 +73,6 @@ if __name__ == "__main__":
         starts.write_text(str(left - 1))
     if LABEL.startswith("fails") or left < 1:
         raise ValueError("these weights cannot be loaded")
+    if LABEL.startswith("slow"):
+        time.sleep(60)
     ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()

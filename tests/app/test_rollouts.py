@@ -34,6 +34,7 @@ from tests.app.conftest import pool, running
 from tests.app.openai_server import openai_server
 from tests.app.test_checkpoints import add_checkpoint
 from tests.app.test_replicas import launch_small
+from tests.app.test_serving import wait_for
 
 KEEPER = "Who is the keeper of the lighthouse?"
 
@@ -275,6 +276,18 @@ def test_what_cannot_begin_is_refused(saltmere: Index, home: Home) -> None:
         _, secret = create_key(home.folder / "k.json", "writer", ("read", "write"))
         refused = post("/v1/checkpoints/a@1/promote", json={}, headers={"authorization": f"Bearer {secret}"})
         assert (refused.status_code, "admin" in refused.json()["detail"]) == (403, True)
+
+
+def test_a_server_that_ends_in_the_middle_of_a_rollout_does_not_wait_for_it(saltmere: Index, home: Home) -> None:
+    home.add("slow", "nothing")
+    with home.serving(saltmere, 1, 1) as server:
+        begun = server.client.post("/v1/checkpoints/slow@1/promote", json={}).json()
+        wait_for(lambda: server.processes()["slow@1"] == 1)
+        ending = time.monotonic()
+    assert time.monotonic() - ending < 20
+    assert server.processes().total() == 0
+    left = Records(home.folder).read(begun["id"])
+    assert (left.status, left.detail) == ("failed", "The server ended before it was done.")
 
 
 def test_between_engines_elsewhere_only_the_default_moves(saltmere: Index, home: Home) -> None:
