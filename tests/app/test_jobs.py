@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +25,8 @@ from indexer.index import Index
 from indexer.ingesting.outcomes import FileRecord
 from indexer.store.lock import writer_lock
 from tests.app.library import Library, open_library
+from tests.app.openai_server import openai_server
+from tests.conftest import REPOSITORY, openbook_environment, wait_until_ready
 
 
 def texts(count: int) -> bytes:
@@ -287,3 +291,40 @@ def test_a_damaged_queue_takes_no_uploads_and_keeps_nobody_from_asking(tmp_path:
         assert (response.status_code, response.json()["type"]) == (503, "urn:openbook:queue-unusable")
         assert "jobs.db" in response.json()["detail"]
         assert library.client.get("/v1/collections").status_code == 200
+
+
+@contextmanager
+def openbook_serve(home: Path) -> Iterator[tuple[subprocess.Popen[bytes], Library]]:
+    """Run `openbook serve` in a process of its own, with a small engine."""
+    log = home / "serve.log"
+    with openai_server() as engine, log.open("w") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "openbook", "serve", "--port", "0", "--engine-url", engine.url],
+            cwd=REPOSITORY,
+            env=openbook_environment(home),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            with httpx.Client(base_url=wait_until_ready(process, log), timeout=60, trust_env=False) as client:
+                yield process, Library(client, home / "store", engine)
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.slow
+def test_a_killed_openbook_serve_leaves_no_process_and_the_next_one_takes_the_upload_in(tmp_path: Path) -> None:
+    with openbook_serve(tmp_path) as (process, library):
+        sent = library.client.post("/v1/documents", files={"file": ("ledger.jsonl", texts(600))})
+        location = sent.headers["location"]
+        wait_until("it is begun", lambda: library.client.get(location).json()["status"] == "running")
+        process.kill()
+        wait_until("the process ends with its server", lambda: not workers(library.store))
+    with openbook_serve(tmp_path) as (process, library):
+        job = library.finished(location)
+        assert (job["status"], job["summary"]["failed"]) == ("done", 0)
+        assert library.client.get("/v1/documents?limit=1").json()["total"] == 600
+        process.terminate()
+        assert process.wait(30) == 0
+        assert workers(library.store) == []
