@@ -15,11 +15,13 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from click.testing import CliRunner, Result
 
 from app.access.keyring import create_key
 from app.checkpoints import Model, resolve
+from app.commands.checkpoints import checkpoints
 from app.engine import Sampled, SampledToken, ServedModel
-from app.errors import RolloutRefused
+from app.errors import RolloutRefused, ServerUnreachable
 from app.main import create_app
 from app.rollout.client import begin_promotion, describe, follow
 from app.rollout.probing import difference
@@ -29,6 +31,7 @@ from app.serving.backend import Backend, after_promotion, choose_backend, pool_o
 from app.serving.command import EngineOptions
 from app.serving.fleet import Fleet, Served
 from app.settings import Settings
+from corpus.errors import UsageError
 from indexer.index import Index
 from tests.app.conftest import pool, running
 from tests.app.openai_server import openai_server
@@ -129,6 +132,11 @@ class Running:
         finally:
             finished.set()
             thread.join()
+
+
+def run(server: Running, *arguments: str) -> Result:
+    """Run `openbook checkpoints …` against the server."""
+    return CliRunner().invoke(checkpoints, [*arguments, "--url", server.url], catch_exceptions=False)
 
 
 @pytest.fixture
@@ -251,13 +259,22 @@ def test_rollback_goes_back_to_what_was_served_before_and_forth_again(saltmere: 
 
 def test_the_version_before_can_be_kept_in_service(saltmere: Index, home: Home) -> None:
     with home.serving(saltmere, 1, 1) as server:
-        assert server.promote("b@1", keep=True).status == "done"
+        promoted = run(server, "promote", "b@1", "--keep", "--probe", f"{KEEPER}=bravo")
+        assert promoted.stdout.startswith("Done: b@1 answers in the place of a@1.")
         assert server.ask().json()["checkpoint"] == "b@1"
         assert server.ask(checkpoint="a@1").json()["answer"].startswith("a@1 alpha")
         # Both run, so that going back starts nothing.
-        begun = server.client.post("/v1/checkpoints/rollback", json={})
-        assert follow(server.url, Rollout.model_validate_json(begun.content)).seconds < 5
+        back = json.loads(run(server, "rollback", "--json").stdout)
+        assert (back["status"], back["checkpoint"], back["seconds"] < 5) == ("done", "a@1", True)
         assert server.ask().json()["checkpoint"] == "a@1"
+        failed = run(server, "promote", "b@1", "--probe", f"{KEEPER}=zulu")
+        assert (failed.exit_code, failed.stdout.startswith("Rolled back: a@1 answers as before")) == (1, True)
+        with pytest.raises(RolloutRefused, match="already"):
+            run(server, "promote", "a@1")
+        with pytest.raises(UsageError, match="QUESTION=TEXT"):
+            run(server, "promote", "b@1", "--probe", "Who?")
+    with pytest.raises(ServerUnreachable, match="openbook serve"):
+        run(server, "rollback")
 
 
 def test_what_cannot_begin_is_refused(saltmere: Index, home: Home) -> None:
