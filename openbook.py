@@ -39,6 +39,7 @@ BENCHES = {
     "cheaper": ("experiments.bench.cheaper:cheaper", "Ways of answering at less cost, against plain retrieval."),
     "replicas": ("experiments.bench.replicas:replicas", "One and more replicas of the engine on the same cores."),
     "overload": ("experiments.bench.overload:overload", "200 clients where 16 may be answered, against 16 alone."),
+    "attacks": ("experiments.bench.attacks.command:attacks", "Documents that try to take over the answer."),
     "search": ("indexer.commands.bench:search", "A store of up to a million chunks against exact search."),
 }
 

@@ -10,11 +10,12 @@ from urllib.parse import quote
 import httpx
 from pydantic import ValidationError
 
-from app.schemas.answer import AnswerRequest
+from app.schemas.answer import Answer, AnswerRequest
 from app.schemas.document import DocumentDetail, DocumentPage, DocumentView
 from app.schemas.health import Readiness
 from app.schemas.problem import Problem
 from app.schemas.prompt import Prompt
+from app.schemas.template import TemplateList
 from corpus.api_key import VARIABLE, authorization
 from experiments.errors import RequestRefused, ServerFailed
 
@@ -80,6 +81,14 @@ class Client:
     def prompt(self, request: AnswerRequest) -> Prompt:
         """Return the final prompt of a request, without an answer."""
         return Prompt.model_validate_json(self._send("POST", "/v1/prompts", json=request.model_dump(mode="json")))
+
+    def answer(self, request: AnswerRequest) -> Answer:
+        """Return the answer to a request."""
+        return Answer.model_validate_json(self._send("POST", "/v1/answers", json=request.model_dump(mode="json")))
+
+    def templates(self) -> TemplateList:
+        """Return the templates of prompts."""
+        return TemplateList.model_validate_json(self._get("/v1/prompts"))
 
     def _get(self, path: str, parameters: dict[str, str] | None = None) -> str:
         return self._send("GET", path, params=parameters)

@@ -44,6 +44,7 @@ LIGHT_COMMANDS = [
     "bench cheaper",
     "bench overload",
     "bench replicas",
+    "bench attacks",
     "bench ingest",
     "bench search",
 ]

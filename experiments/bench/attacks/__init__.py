@@ -1,0 +1,1 @@
+"""`openbook bench attacks`: documents that try to take over the answer."""
