@@ -12,7 +12,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing, asynccontextmanager
+from contextlib import ExitStack, aclosing, asynccontextmanager
 
 from app.access.caller import Result, in_context
 from app.access.guarded_index import GuardedIndex
@@ -139,17 +139,20 @@ class Answerer:
         """Yield the engine's text as it comes, without the space around it, and at the end the whole."""
         trimmer, started, begun = Trimmer(), time.perf_counter(), False
         pieces = asked.lease.engine.stream(asked.lease.checkpoint, asked.prompt.messages, asked.request.decoding)
-        async with aclosing(pieces):
-            async for piece in pieces:
-                if isinstance(piece, Generation):
-                    asked.stages.add("generate", time.perf_counter() - started)
-                    yield piece
-                    continue
-                if not begun:
-                    begun = True
-                    asked.stages.add("first_token", time.perf_counter() - started)
-                if text := trimmer.add(piece):
-                    yield Token(text=text)
+        with ExitStack() as generating:
+            generating.enter_context(asked.stages.timing("generate"))
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    if isinstance(piece, Generation):
+                        # Before what is made of it: that is no part of the generation.
+                        generating.close()
+                        yield piece
+                        continue
+                    if not begun:
+                        begun = True
+                        asked.stages.add("first_token", time.perf_counter() - started)
+                    if text := trimmer.add(piece):
+                        yield Token(text=text)
 
     async def _finish(self, asked: Asked, generation: Generation) -> Answer:
         text, passages = generation.text.strip(), asked.prompt.passages
@@ -185,8 +188,9 @@ class Answerer:
         if request.retriever != "none":
             started = time.perf_counter()
             retrieved = await self._in_pool(lambda: retrieve(self._index, request))
-            stages.add("embed", retrieved.embed_seconds)
-            stages.add("search", time.perf_counter() - started - retrieved.embed_seconds)
+            searched = time.perf_counter() - started - retrieved.embed_seconds
+            stages.add("embed", retrieved.embed_seconds, ended_ago=searched)
+            stages.add("search", searched)
         scores = tuple(passage.score for passage in retrieved.passages)
         inquiry = Inquiry(request.question, request.retriever, scores)
         return retrieved, self._pools.choose(request.checkpoint, inquiry)

@@ -55,6 +55,7 @@ ARMS: dict[str, dict[str, Any]] = {"rag": {"retriever": "dense"}, "closed_book":
 @click.option("--prompts", type=click.Path(path_type=Path, file_okay=False), help="Folder of prompts of your own.")
 @click.option("--max-model-len", type=click.IntRange(min=64), help="Tokens of prompt and answer; 2048 by default.")
 @click.option("--kv-cache-gib", type=click.IntRange(min=1), help="Memory for the key-value cache on a CPU, in GiB.")
+@click.option("--otlp-endpoint", metavar="URL", help="Send OpenTelemetry traces there, those of vLLM too.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), help="How the log on stderr is written; text.")
 @click.option(
     "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="The least that is logged; info."

@@ -24,6 +24,7 @@ from app.served import assembler_for
 from app.serving.backend import Backend
 from app.settings import Settings
 from app.telemetry import Telemetry
+from app.tracing import open_tracing
 from indexer.index import Index
 
 VERSION = "0.1.0"
@@ -51,7 +52,11 @@ def create_app(
         KeysDamaged: The file of the API keys cannot be read.
         PromptFileInvalid, PromptNotFound, RoutingNotFound: The settings name what does not exist or cannot be read.
     """
-    keys, drain, telemetry = LiveKeys(settings.keys_file), drain or Drain(), Telemetry()
+    keys, drain, telemetry = (
+        LiveKeys(settings.keys_file),
+        drain or Drain(),
+        Telemetry(open_tracing(settings.otlp_endpoint)),
+    )
     pools = Pools(
         engines,
         lambda model: assembler_for(model, settings.max_model_len),
@@ -68,6 +73,7 @@ def create_app(
         await rollouts.close()
         answerer.close()
         await pools.close()
+        telemetry.close()
 
     app = FastAPI(title="Openbook", version=VERSION, lifespan=lifespan, **api.DESCRIBED)
     app.state.services = Services(

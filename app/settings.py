@@ -102,6 +102,9 @@ class Settings(BaseSettings):
     retrieval_threads: int = Field(default=16, ge=1)
     """Questions searched for at the same time; those that wait for the embedding model are embedded together."""
 
+    otlp_endpoint: str | None = None
+    """Where traces are sent, such as `http://127.0.0.1:4318`; None is what OTEL_EXPORTER_OTLP_ENDPOINT says, or
+    nowhere."""
     log_format: LogFormat = "text"
     """Lines for people, or one JSON object for each record."""
     log_level: LogLevel = "info"

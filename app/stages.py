@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
+from app import tracing
 from app.schemas.answer import Timing
 
 Stage = Literal["queue", "embed", "search", "prompt", "first_token", "generate", "cite"]
@@ -25,12 +26,17 @@ class Stages:
         """Count the time that is spent inside as that of a stage."""
         started = time.perf_counter()
         try:
-            yield
+            with tracing.span(stage):
+                yield
         finally:
-            self.add(stage, time.perf_counter() - started)
+            self._count(stage, time.perf_counter() - started)
 
-    def add(self, stage: Stage, seconds: float) -> None:
-        """Count seconds that were measured elsewhere."""
+    def add(self, stage: Stage, seconds: float, ended_ago: float = 0.0) -> None:
+        """Count seconds that were measured elsewhere, and ended so many seconds ago."""
+        tracing.past(stage, seconds, ended_ago)
+        self._count(stage, seconds)
+
+    def _count(self, stage: Stage, seconds: float) -> None:
         self._spent[stage] = self._spent.get(stage, 0.0) + seconds
 
     def seconds(self) -> float:

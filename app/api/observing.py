@@ -48,7 +48,7 @@ class RequestObserver:
                 MutableHeaders(scope=message)["x-request-id"] = record.id
             await send(message)
 
-        with recording(record):
+        with recording(record), self._telemetry.traced(record):
             try:
                 await self._app(scope, receive, send_with_id)
             except Exception:

@@ -18,6 +18,8 @@ from pathlib import Path
 
 from app.checkpoints import Model
 from app.serving.slots import WHOLE_MACHINE, Slot
+from app.tracing import VARIABLES
+from app.tracing.protocol import engine_environment, traces_endpoint
 
 EXPECTED_SECONDS_EAGER, EXPECTED_SECONDS_COMPILED = 35.0, 95.0
 
@@ -36,6 +38,8 @@ class EngineOptions:
     compile_model: bool = False
     preload_openmp: bool = True
     """On a CPU, load Intel's OpenMP runtime before vLLM's own, where it is installed."""
+    otlp_endpoint: str | None = None
+    """Where its traces are sent."""
     extra: tuple[str, ...] = ()
     """Further arguments of vLLM. They come last, and of an argument that is given twice vLLM takes the last."""
 
@@ -76,6 +80,8 @@ def vllm_command(model: Model, options: EngineOptions, on_cpu: bool) -> list[str
         command += ["--kv-cache-memory-bytes", str(options.kv_cache_gib * 2**30)]
     if not options.compile_model:
         command += ["--enforce-eager"]
+    if options.otlp_endpoint is not None:
+        command += ["--otlp-traces-endpoint", traces_endpoint(options.otlp_endpoint)]
     return [*command, *options.extra]
 
 
@@ -85,6 +91,10 @@ def vllm_environment(
     """Return the environment for vLLM: no telemetry, no network for a local model, and the CPU's settings."""
     environment = {name: value for name, value in inherited.items() if name != "OMP_NUM_THREADS"}
     environment |= {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "TOKENIZERS_PARALLELISM": "false"}
+    # Of the server's own traces; vLLM takes an endpoint by argument.
+    environment = {name: value for name, value in environment.items() if name not in VARIABLES}
+    if options.otlp_endpoint is not None:
+        environment |= engine_environment()
     if model.folder is not None:
         environment["HF_HUB_OFFLINE"] = "1"
     if on_cpu:

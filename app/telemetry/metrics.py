@@ -6,6 +6,8 @@ routes are templates, and of keys the first hundred have a name. docs/observabil
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import get_args
 
 from prometheus_client import (
@@ -25,6 +27,7 @@ from app.schemas.answer import Answer
 from app.stages import Stage
 from app.telemetry.bounded import Bounded
 from app.telemetry.record import RequestRecord, current_record
+from app.tracing import Tracing, tracing_in
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 SCORES = (0.0, 0.01, 0.02, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 2.0, 5.0, 10.0, 20.0)
@@ -35,8 +38,9 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 class Telemetry:
     """The metrics of one app."""
 
-    def __init__(self) -> None:
-        """Begin at zero."""
+    def __init__(self, tracing: Tracing | None = None) -> None:
+        """Begin at zero, and take what makes traces, where something does."""
+        self._tracing = tracing
         # The times at which series began double the text and tell nothing that a scraper needs.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = registry = CollectorRegistry()
@@ -77,6 +81,21 @@ class Telemetry:
         """Show at each scrape how many questions are being answered, and how many wait."""
         self._gauges["questions_in_flight"].set_function(lambda: admission.working)
         self._gauges["questions_queued"].set_function(lambda: admission.waiting)
+
+    @contextmanager
+    def traced(self, record: RequestRecord) -> Iterator[None]:
+        """Have the work of the block belong to a span of the request, where traces are on."""
+        if self._tracing is None:
+            yield
+            return
+        name = lambda: f"{record.method} {record.route}"  # noqa: E731 - the route is known at the end
+        with self._tracing.request(name, record.trace_headers, record.fields) as trace, tracing_in(trace):
+            yield
+
+    def close(self) -> None:
+        """Send what has been traced."""
+        if self._tracing is not None:
+            self._tracing.close()
 
     def ended(self, record: RequestRecord) -> None:
         """Count an HTTP request."""

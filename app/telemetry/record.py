@@ -5,7 +5,7 @@ A context variable, as for the caller: tasks and threads that work for the reque
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class RequestRecord:
     """How long it took, to the end of its answer."""
     key: str | None = None
     """The name of the caller's key; None where nobody knows it."""
-    trace_headers: Mapping[str, str] = field(default_factory=dict)
+    trace_headers: dict[str, str] = field(default_factory=dict)
     """`traceparent` and `tracestate` for the engine, where the request belongs to a trace."""
     answered: dict[str, object] = field(default_factory=dict)
     """How it was answered: arm, checkpoint, collection, state of the index, tokens."""

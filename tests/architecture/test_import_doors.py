@@ -19,6 +19,7 @@ DOORS = {
     "transformers": ("experiments/finetune/", "app/base_checkpoint.py"),
     "peft": ("experiments/finetune/",),
     "fastapi": ("app/main.py", "app/api/"),
+    "opentelemetry": ("app/tracing/",),
     "vllm": (),
     "vllm_router": (),
 }
@@ -45,6 +46,7 @@ LIGHT_COMMANDS = [
     "bench overload",
     "bench replicas",
     "bench attacks",
+    "bench soak",
     "bench ingest",
     "bench search",
 ]
