@@ -40,6 +40,7 @@ BENCHES = {
     "replicas": ("experiments.bench.replicas:replicas", "One and more replicas of the engine on the same cores."),
     "overload": ("experiments.bench.overload:overload", "200 clients where 16 may be answered, against 16 alone."),
     "attacks": ("experiments.bench.attacks.command:attacks", "Documents that try to take over the answer."),
+    "soak": ("experiments.bench.soak:soak", "Ask, search, upload and delete at once: errors, stale passages, leaks?"),
     "search": ("indexer.commands.bench:search", "A store of up to a million chunks against exact search."),
 }
 
