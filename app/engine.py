@@ -158,6 +158,21 @@ class Engine:
         except (aiohttp.ClientError, TimeoutError):
             return False
 
+    async def metrics(self, url: str) -> bytes:
+        """Return what a replica at a URL says of itself in Prometheus's text format.
+
+        Raises:
+            EngineUnreachable: Nothing answers, or not in time.
+            EngineRefused: It has no metrics.
+        """
+        timeout = aiohttp.ClientTimeout(total=CONNECT_SECONDS)
+        with self._reaching():
+            async with self._session().get(f"{url}/metrics", timeout=timeout) as response:
+                reply = await _whole(response)
+        if not response.ok:
+            raise EngineRefused(f"The engine at {url} shows no metrics ({reply.status}).")
+        return reply.body
+
     async def close(self) -> None:
         """Close the connections."""
         if self._opened is not None:

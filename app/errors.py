@@ -5,6 +5,7 @@ AppError                     status 500   exit code 1
 ├── CheckpointDamaged        status 500   exit code 2   a checkpoint.json that cannot be read
 ├── CheckpointNotServed      status 404   exit code 2   a request asks for a checkpoint that no engine serves
 ├── RoutingNotFound          status 500   exit code 2   `--routing` names no policy
+├── EngineNotKnown           status 404   exit code 2   metrics of an engine that is not one of the server's
 ├── ModelNotServed           status 404   exit code 2   an OpenAI request names no arm
 ├── PromptNotFound           status 404   exit code 2   a request asks for a prompt that does not exist
 ├── PromptFileInvalid        status 500   exit code 2   a file of --prompts is no template
@@ -93,6 +94,13 @@ class CheckpointNotServed(AppError):
 class RoutingNotFound(AppError):
     """`--routing` names no policy, or one that cannot be made."""
 
+    exit_code = 2
+
+
+class EngineNotKnown(AppError):
+    """Metrics are asked for of an engine that is not one of the server's."""
+
+    status = 404
     exit_code = 2
 
 

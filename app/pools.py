@@ -34,8 +34,15 @@ class Pool:
     served: tuple[ServedModel, ...]
     problem: Callable[[], str | None] = nothing_known
     """Says why none of them can answer; None from it means that nothing is known against them."""
+    replica_urls: Callable[[], tuple[str, ...]] = tuple
+    """Gives the addresses of its replicas; none are known of an engine that somebody else runs."""
     leases: int = field(default=0, init=False)
     """Questions that are being answered with it."""
+
+    @property
+    def measured_urls(self) -> tuple[str, ...]:
+        """What has metrics to show: each replica, or what answers at its one URL."""
+        return self.replica_urls() or (self.engine.url,)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from app.serving.command import EngineOptions, runs_on_cpu
 from app.serving.fleet import Fleet, Served, plan_fleet
 from app.serving.replica_set import ReplicaSet
 from app.settings import Settings
+from app.tracing import endpoint_of
 from corpus.home import checkpoints_home, openbook_home
 
 
@@ -85,6 +86,7 @@ def engine_options(settings: Settings) -> EngineOptions:
         kv_cache_gib=settings.kv_cache_gib,
         compile_model=settings.compile_model,
         preload_openmp=settings.preload_openmp,
+        otlp_endpoint=endpoint_of(settings.otlp_endpoint),
         extra=settings.engine_args,
     )
 
@@ -134,7 +136,7 @@ def _base_of(adapter: Model, bases: Sequence[Model]) -> Model:
 
 def pool_of_set(made: ReplicaSet, settings: Settings) -> Pool:
     """Return the pool that replicas of this process are."""
-    return Pool(made.model.label, engine_at(made.url, settings), made.served, made.problem)
+    return Pool(made.model.label, engine_at(made.url, settings), made.served, made.problem, made.replica_urls)
 
 
 def engine_at(url: str, settings: Settings) -> Engine:

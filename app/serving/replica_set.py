@@ -70,6 +70,10 @@ class ReplicaSet:
         """Where requests go."""
         return f"http://127.0.0.1:{self._port}"
 
+    def replica_urls(self) -> tuple[str, ...]:
+        """Return where each replica answers."""
+        return tuple(replica.url for replica in self.replicas)
+
     @property
     def served(self) -> tuple[ServedModel, ...]:
         """What it serves: the model, and on a GPU the adapters over it."""
