@@ -39,6 +39,7 @@ FOREIGN = {
     "experiment_id": RUN,
     "model": "openbook/rag",
     "rollout_id": "rollout-1",
+    "engine": "127.0.0.1:8001",
 }
 """For each parameter of a path, what lies or tells of what lies in the foreign collection."""
 

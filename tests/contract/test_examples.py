@@ -20,6 +20,7 @@ NOT_HERE = frozenset(
         ("post", "/v1/checkpoints/rollback"),
         ("post", "/v1/checkpoints/{label}/promote"),
         ("get", "/v1/rollouts/{rollout_id}"),
+        ("get", "/metrics/engines/{engine}"),
     }
 )
 """What cannot succeed with this server; the refusal is documented even so."""
