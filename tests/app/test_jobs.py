@@ -22,6 +22,7 @@ from app.jobs.queue import MOST_ATTEMPTS, JobQueue
 from app.jobs.upload import Spool, StoredFile, Upload
 from app.jobs.worker import Worker
 from indexer.index import Index
+from indexer.ingesting.ingest import ingest
 from indexer.ingesting.outcomes import FileRecord
 from indexer.store.lock import writer_lock
 from tests.app.library import Library, open_library
@@ -185,6 +186,7 @@ def test_more_uploads_than_may_wait_are_refused(tmp_path: Path) -> None:
         assert len(Spool(library.store / "jobs").job_ids()) == codes.count(202)
 
 
+@pytest.mark.slow
 def test_a_deletion_does_not_wait_for_the_end_of_the_queue(tmp_path: Path) -> None:
     with open_library(tmp_path) as library:
         first = library.client.post("/v1/documents", json={"id": "0.md", "text": "Pier 0 is closed."})
@@ -274,7 +276,8 @@ def test_the_index_of_a_reader_takes_no_deleted_collection_for_the_new_one_of_it
         gone = library.client.delete("/v1/collections/default")
         assert (gone.status_code, gone.json()["deleted"]) == (200, "default")
         assert library.client.post("/v1/search", json={"question": "lighthouse"}).status_code == 404
-        library.upload("new.md", "The new lighthouse of Saltmere is kept by nobody.")
+        (tmp_path / "new.md").write_text("The new lighthouse of Saltmere is kept by nobody.")
+        ingest(library.store, [tmp_path / "new.md"], "default")
         found = library.client.post("/v1/search", json={"question": "lighthouse"}).json()
         assert [passage["document_id"] for passage in found["passages"]] == ["new.md"]
         assert library.client.get("/v1/collections/default").json()["revision"] > revision
