@@ -59,7 +59,7 @@ def create_app(
     )
     pools = Pools(
         engines,
-        lambda model: assembler_for(model, settings.max_model_len),
+        lambda model: assembler_for(model, settings.max_model_len, settings.system_role),
         load_routing(settings.routing, settings.routing_options),
     )
     guarded, resources = GuardedIndex(index), open_resources(settings, index)

@@ -10,9 +10,9 @@ from app.prompting.assemble import Assembler
 from app.prompting.tokens import TokenCounter
 
 
-def assembler_for(model: ServedModel, max_model_len: int) -> Assembler:
+def assembler_for(model: ServedModel, max_model_len: int, system_role: bool = True) -> Assembler:
     """Return what writes the prompts for a served model, with its own tokenizer where its files are on this machine."""
-    return Assembler(TokenCounter(_folder(model)), model.max_model_len or max_model_len)
+    return Assembler(TokenCounter(_folder(model)), model.max_model_len or max_model_len, system_role)
 
 
 def weights_hash_of(model: ServedModel) -> str | None:

@@ -70,6 +70,8 @@ class Settings(BaseSettings):
     """What a million prompt tokens cost; where neither price is set, answers name no cost."""
     price_completion: float | None = Field(default=None, ge=0)
     """What a million tokens of answers cost."""
+    system_role: bool = True
+    """Off, no model gets a system message. Where a model's chat template is on this machine, it is looked at anyway."""
     prompts: Path | None = None
     """A folder of prompts of one's own, `NAME@VERSION.yaml`, beside those that come with Openbook."""
     max_model_len: int = Field(default=2048, ge=64)

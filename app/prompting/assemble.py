@@ -22,6 +22,8 @@ class Assembler:
     counter: TokenCounter
     max_model_len: int
     """Tokens of prompt and answer together."""
+    system_role: bool = True
+    """Off, the instruction goes into the first user turn, as for a model whose template shows no system message."""
 
     def assemble(
         self,
@@ -64,7 +66,8 @@ class Assembler:
         # The last message as a whole: two harmless pieces could make a control token where they meet.
         safe = Message(role=last.role, content=self.counter.special_tokens.neutralise(last.content))
         messages = conversation.put_into([*fixed, safe], turns)
-        return messages if self.counter.takes_system else without_system(messages)
+        takes_system = self.system_role and self.counter.takes_system
+        return messages if takes_system else without_system(messages)
 
 
 def _less_and_less(turns: int, passages: int) -> Iterator[tuple[int, int]]:

@@ -166,6 +166,13 @@ def test_an_answer_names_its_cost_where_tokens_have_a_price(serve: Serve) -> Non
     assert nothing.money == 0
 
 
+def test_an_engine_elsewhere_can_be_spared_system_messages(serve: Serve, engine: OpenAiServer) -> None:
+    ask(serve(system_role=False), history=[{"role": "system", "content": "Be kind."}])
+    [only] = engine.requests[-1]["messages"]
+    assert only["role"] == "user"
+    assert only["content"].startswith("Answer the question with a short phrase from the passages.\n\nBe kind.\n\n[1] ")
+
+
 def test_an_answer_names_the_weights_that_made_it(serve: Serve, base_checkpoint: Path) -> None:
     card = json.loads((base_checkpoint / "checkpoint.json").read_text())
     local = serve(served=(ServedModel(MODEL, str(base_checkpoint), 512), ServedModel("far@1", "owner/far", 512)))
