@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -58,6 +58,7 @@ def choose_backend(settings: Settings) -> Backend:
     known = {each.label: each for each in wanted if isinstance(each, Model)}
     configured, *others = (each if isinstance(each, str) else each.label for each in wanted)
     labels = after_promotion(configured, others, Records(openbook_home()).promotion(configured))
+    _require_served(settings.routing_checkpoint, {*labels, *remote})
     models = [known.get(label) or find_model(label, remote) for label in labels if label not in remote]
     own = group_adapters(models, runs_on_cpu())
     fleet = plan_fleet(own, engine_options(settings), settings.replicas, settings.engine_port) if own else None
@@ -71,6 +72,14 @@ def after_promotion(configured: str, others: Sequence[str], promotion: Promotion
         return (configured, *others)
     kept = others if promotion.retired else (configured, *others)
     return tuple(dict.fromkeys((promotion.serving, *kept)))
+
+
+def _require_served(checkpoint: str | None, served: Collection[str]) -> None:
+    if checkpoint is not None and checkpoint not in served:
+        raise ModelNotFound(
+            f"--routing-checkpoint {checkpoint!r} is not served.{terminal.did_you_mean(checkpoint, served)} Add "
+            f"--model {checkpoint}, or name one of: {', '.join(sorted(served))}."
+        )
 
 
 def _wanted(settings: Settings, elsewhere: Sequence[Pool]) -> tuple[str, ...]:

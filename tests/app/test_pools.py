@@ -10,10 +10,12 @@ import httpx
 import pytest
 
 from app.engine import ServedModel
+from app.errors import ModelNotFound
 from app.main import create_app
 from app.pools import Pools
 from app.prompting.assemble import Assembler
 from app.prompting.tokens import TokenCounter
+from app.serving.backend import choose_backend
 from app.settings import Settings
 from indexer.index import Index
 from tests.app.conftest import pool, running
@@ -94,6 +96,13 @@ def test_confidence_of_retrieval_sends_what_the_documents_do_not_hold_elsewhere(
         two = Two(stack, saltmere, tmp_path, routing="by_retrieval_confidence", routing_threshold=0.45)
         assert two.ask().json()["checkpoint"] == "small@1"
         assert two.ask(question="How do transistors amplify a current?").json()["checkpoint"] == "tuned@2"
+
+
+def test_a_policy_cannot_be_told_to_choose_what_is_not_served(tmp_path: Path) -> None:
+    with openai_server() as engine:
+        settings = Settings(engine_url=(engine.url,), store=tmp_path, routing_checkpoint="smal@1")
+        with pytest.raises(ModelNotFound, match="Did you mean 'small@1'"):
+            choose_backend(settings)
 
 
 def table() -> Pools:
