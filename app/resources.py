@@ -36,8 +36,15 @@ class Resources:
     """The registry."""
     runs: Path
     """The folder of the experiments' runs."""
+    queue: JobQueue
     runner: Runner
     database: Database
+
+    def job_counts(self) -> dict[str, int]:
+        """Return how many jobs have each status; none where the queue cannot be read."""
+        with contextlib.suppress(QueueUnusable):
+            return self.queue.counts()
+        return {}
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -66,6 +73,7 @@ def open_resources(settings: Settings, index: Index) -> Resources:
         searching=Admission(settings.retrieval_threads, settings.max_queued),
         checkpoints=checkpoints_home(),
         runs=runs_home(),
+        queue=queue,
         runner=runner,
         database=database,
     )

@@ -100,6 +100,10 @@ class JobQueue:
         """Say whether a job waits, or was begun by a process that may be gone."""
         return bool(self._database.rows("SELECT 1 FROM jobs WHERE status IN ('queued', 'running') LIMIT 1"))
 
+    def counts(self) -> dict[str, int]:
+        """Return how many jobs have each status, those that are kept."""
+        return dict(self._database.rows("SELECT status, COUNT(*) FROM jobs GROUP BY status"))
+
     def take(self) -> StoredJob | None:
         """Begin with the job that has waited longest; None where none waits."""
         with self._database.transaction() as connection:

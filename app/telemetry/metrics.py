@@ -24,6 +24,7 @@ from app.access.caller import current_caller
 from app.chat.arms import arm_of
 from app.flow.admission import Admission
 from app.schemas.answer import Answer
+from app.schemas.job import JobStatus
 from app.stages import Stage
 from app.telemetry.bounded import Bounded
 from app.telemetry.record import RequestRecord, current_record
@@ -72,6 +73,7 @@ class Telemetry:
                 ("questions_queued", "Questions that wait for a place."),
             )
         }
+        self._jobs = Gauge("openbook_jobs", "Uploads, by what became of them.", ["status"], registry=registry)
         self._index = {
             name: Gauge(f"openbook_index_{name}", text, ["collection"], registry=registry)
             for name, text in (("generation", "The published generation."), ("revision", "Commits of the collection."))
@@ -125,9 +127,13 @@ class Telemetry:
         if answer.passages and answer.retriever not in ("none", "given"):
             self._top_score.labels(answer.retriever).observe(max(passage.score for passage in answer.passages))
 
-    def exposition(self, engine_up: bool, generations: dict[str, int], revisions: dict[str, int]) -> bytes:
-        """Return all metrics as text, with the state of engine and index as it is now."""
+    def exposition(
+        self, engine_up: bool, generations: dict[str, int], revisions: dict[str, int], jobs: dict[str, int]
+    ) -> bytes:
+        """Return all metrics as text, with the state of engine, index and jobs as it is now."""
         self._gauges["engine_up"].set(engine_up)
+        for status in get_args(JobStatus):
+            self._jobs.labels(status).set(jobs.get(status, 0))
         for gauge, numbers in ((self._index["generation"], generations), (self._index["revision"], revisions)):
             gauge.clear()
             for collection, number in numbers.items():

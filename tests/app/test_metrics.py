@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app.telemetry.bounded import Bounded
 from tests.app.conftest import Serve
+from tests.app.library import open_library
 from tests.app.openai_server import MODEL, OpenAiServer
 from tests.conftest import REPOSITORY
 
@@ -95,6 +96,13 @@ def test_dashboard_and_alerts_ask_for_metrics_of_ours_that_exist(api: httpx.Clie
     asked = metrics_asked_for()
     assert len(asked) >= 15
     assert {name for name in asked if not name.startswith("vllm:")} - there == set()
+
+
+def test_uploads_are_counted_by_what_became_of_them(tmp_path: Path) -> None:
+    with open_library(tmp_path) as library:
+        assert value(library.client, "openbook_jobs", status="done") == 0
+        library.upload("tides.md", "High water is at noon.")
+        assert value(library.client, "openbook_jobs", status="done") == 1
 
 
 def test_prometheus_finds_every_engine_through_the_server(api: httpx.Client, engine: OpenAiServer) -> None:

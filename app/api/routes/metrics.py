@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Path, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.concurrency import run_in_threadpool
 
 from app.access.caller import current_caller
 from app.api.deps import ServicesDep
@@ -28,7 +29,8 @@ async def metrics(services: ServicesDep) -> Response:
     """
     current_caller().require_everything("/metrics")
     up = services.engine_problem() is None and await services.engine.is_up()
-    text = services.telemetry.exposition(up, services.index.collections(), services.index.revisions())
+    jobs = await run_in_threadpool(services.resources.job_counts)
+    text = services.telemetry.exposition(up, services.index.collections(), services.index.revisions(), jobs)
     return Response(text, media_type=CONTENT_TYPE_LATEST)
 
 
