@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from app.checkpoints import Model
+from app.serving.command import EngineOptions, vllm_command, vllm_environment
 from tests.app.conftest import Serve
 from tests.app.openai_server import OpenAiServer
 from tests.app.otlp_receiver import OtlpReceiver, attributes, otlp_receiver
@@ -82,3 +84,19 @@ def test_nothing_of_opentelemetry_is_loaded_while_traces_are_off(tmp_path: Path)
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "endpoint", "sent"),
+    [("http/protobuf", "http://c:4318", "http://c:4318/v1/traces"), ("grpc", "http://c:4317", "http://c:4317")],
+)
+def test_vllm_sends_its_spans_where_the_server_sends_its_own(
+    monkeypatch: pytest.MonkeyPatch, protocol: str, endpoint: str, sent: str
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
+    model, options = Model("small@1", "/nowhere"), EngineOptions(9000, otlp_endpoint=endpoint)
+    command = vllm_command(model, options, on_cpu=True)
+    assert command[command.index("--otlp-traces-endpoint") + 1] == sent
+    assert vllm_environment(model, options, True, {})["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] == protocol
+    off = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": endpoint}
+    assert not any(name.startswith("OTEL_") for name in vllm_environment(model, EngineOptions(9000), True, off))
