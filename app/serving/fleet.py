@@ -50,6 +50,7 @@ class Fleet:
     """How many more replicas of a model this machine has memory for."""
     failure: EngineFailed | None = field(default=None, init=False)
     """Why the first start failed."""
+    _stopping: threading.Event = field(default_factory=threading.Event, init=False)
 
     def add(self, served: Served, port: int = 0) -> ReplicaSet:
         """Add a pool, not started yet, and return it."""
@@ -94,7 +95,8 @@ class Fleet:
             raise self.failure
 
     def stop(self) -> None:
-        """End every pool."""
+        """End every pool; one that was still starting has not failed."""
+        self._stopping.set()
         stoppers = [threading.Thread(target=made.stop) for made in list(self.sets)]
         for stopper in stoppers:
             stopper.start()
@@ -110,8 +112,9 @@ class Fleet:
                 for made in starting:
                     made.admit()
         except EngineFailed as error:
-            self.failure = error
-            on_failure()
+            if not self._stopping.is_set():
+                self.failure = error
+                on_failure()
             return
         on_ready()
 
