@@ -79,8 +79,8 @@ def _growth(growth: Growth) -> str:
     lines += [
         f"Embedded by one layer. The slowest tenth took {growth.slowest_by_fastest:.2f} times as long as the fastest, "
         "the first left out.",
-        f"The command took {growth.unchanged_seconds:.2f} s when no file had changed, and "
-        f"{growth.changed_seconds:.2f} s when one had, {growth.load_seconds:.2f} s of them for loading the embedder: "
-        f"searchable after {growth.searchable_seconds:.2f} s.",
+        f"The command took {growth.unchanged_seconds:.2f} s when no file had changed. When one had, it was found after "
+        f"{growth.changed_seconds:.2f} s, {growth.load_seconds:.2f} s of them for loading the embedder: after "
+        f"{growth.searchable_seconds:.2f} s without.",
     ]
     return "\n".join(lines)
