@@ -115,6 +115,8 @@ def openai_server() -> Iterator[OpenAiServer]:
                     if self._client_has_gone():
                         state.lost_clients += 1
                         return True
+                # Kept, it would also end the wait for the connection's next request, which may be on its way.
+                self.connection.settimeout(None)
             return False
 
         def _client_has_gone(self) -> bool:
