@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,11 @@ from app.serving.fleet import Fleet, Served, plan_fleet
 from app.serving.replica_set import ReplicaSet
 from app.settings import Settings
 from app.tracing import endpoint_of
+from corpus.errors import UsageError
 from corpus.home import checkpoints_home, openbook_home
+
+FOR_STARTED_ENGINES = ("replicas", "engine_port", "kv_cache_gib", "compile_model", "engine_args")
+"""Settings that do nothing for an engine that runs elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,7 @@ def choose_backend(settings: Settings) -> Backend:
         EngineUnreachable, EngineRefused: Nothing fit to be an engine answers at an `engine_url`.
         BaseCheckpointFailed: The default model could not be unpacked.
         TooManyReplicas, NotEnoughMemory: This machine is too small for that.
+        UsageError: The settings speak of vLLM servers to start, and none is to be started.
     """
     elsewhere = [_elsewhere(url, settings) for url in settings.engine_url]
     remote = {model.name for pool in elsewhere for model in pool.served}
@@ -61,6 +67,8 @@ def choose_backend(settings: Settings) -> Backend:
     _require_served(settings.routing_checkpoint, {*labels, *remote})
     models = [known.get(label) or find_model(label, remote) for label in labels if label not in remote]
     own = group_adapters(models, runs_on_cpu())
+    if not own:
+        _refuse_what_would_do_nothing(settings)
     fleet = plan_fleet(own, engine_options(settings), settings.replicas, settings.engine_port) if own else None
     pools = [*elsewhere, *(pool_of_set(made, settings) for made in fleet.sets)] if fleet else elsewhere
     return Backend(_default_first(pools, labels[0]), fleet, configured)
@@ -80,6 +88,21 @@ def _require_served(checkpoint: str | None, served: Collection[str]) -> None:
             f"--routing-checkpoint {checkpoint!r} is not served.{terminal.did_you_mean(checkpoint, served)} Add "
             f"--model {checkpoint}, or name one of: {', '.join(sorted(served))}."
         )
+
+
+def _refuse_what_would_do_nothing(settings: Settings) -> None:
+    asked = {name: getattr(settings, name) for name in FOR_STARTED_ENGINES if name in settings.model_fields_set}
+    idle = [name for name, value in asked.items() if value != Settings.model_fields[name].default]
+    if idle:
+        named = ", ".join(f"OPENBOOK_{name.upper()}={_shown(asked[name])}" for name in idle)
+        raise UsageError(
+            f"{named} is for vLLM servers that are started here, and every model asked for runs at --engine-url. Set "
+            "it where those engines are started, or name with --model what is to be served from here."
+        )
+
+
+def _shown(value: object) -> object:
+    return shlex.join(value) if isinstance(value, tuple) else value
 
 
 def _wanted(settings: Settings, elsewhere: Sequence[Pool]) -> tuple[str, ...]:

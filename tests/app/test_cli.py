@@ -137,6 +137,16 @@ def test_a_model_that_the_engine_does_not_serve_is_refused(tmp_path: Path, engin
     assert "Did you mean 'small@1'" in ended.stderr
 
 
+@pytest.mark.parametrize("option", [["--replicas", "2"], ["--engine-args", "--block-size 64"], ["--compile"]])
+def test_options_for_engines_to_start_are_refused_where_all_run_elsewhere(
+    tmp_path: Path, engine: OpenAiServer, option: list[str]
+) -> None:
+    ended = run_openbook(tmp_path, "serve", "--port", "0", "--engine-url", engine.url, *option)
+    name = {"--compile": "COMPILE_MODEL"}.get(option[0], option[0].strip("-").replace("-", "_").upper())
+    assert ended.returncode == 2
+    assert f"OPENBOOK_{name}=" in ended.stderr
+
+
 def test_a_misspelt_default_prompt_is_refused_before_the_server_runs(tmp_path: Path, engine: OpenAiServer) -> None:
     ended = run_openbook(tmp_path, "serve", "--port", "0", "--engine-url", engine.url, "--prompt", "worked_example")
     assert ended.returncode == 2
