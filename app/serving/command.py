@@ -1,8 +1,9 @@
 """The command line and the environment of vLLM, for this machine.
 
 On a CPU the measured settings count: every core the process may use (by default vLLM leaves one idle), Intel's OpenMP
-runtime, and key-value blocks of 32 tokens, the smallest that keep the fast kernel, because only whole blocks are found
-again in the prefix cache. On a GPU vLLM's own defaults are right.
+runtime, float32 where the processor has no units for bfloat16, and key-value blocks of 32 tokens, the smallest that
+keep the fast kernel, because only whole blocks are found again in the prefix cache. On a GPU vLLM's own defaults are
+right.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from app.checkpoints import Model
 from app.serving.slots import WHOLE_MACHINE, Slot
 from app.tracing import VARIABLES
 from app.tracing.protocol import engine_environment, traces_endpoint
+from corpus.processor import has_bfloat16_units
 
 EXPECTED_SECONDS_EAGER, EXPECTED_SECONDS_COMPILED = 35.0, 95.0
 
@@ -63,6 +65,11 @@ def runs_on_cpu() -> bool:
     return True
 
 
+def cpu_dtype() -> str:
+    """Return in what vLLM multiplies on this CPU, `bfloat16` or `float32`."""
+    return "bfloat16" if has_bfloat16_units() else "float32"
+
+
 def vllm_command(model: Model, options: EngineOptions, on_cpu: bool) -> list[str]:
     """Return the arguments that start vLLM's OpenAI-compatible server on loopback."""
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
@@ -76,7 +83,7 @@ def vllm_command(model: Model, options: EngineOptions, on_cpu: bool) -> list[str
         command += ["--enable-lora", "--max-lora-rank", str(max(adapter.lora_rank for adapter in options.adapters))]
         command += ["--lora-modules", *(f"{adapter.label}={adapter.location}" for adapter in options.adapters)]
     if on_cpu:
-        command += ["--dtype", "bfloat16", "--block-size", "32"]
+        command += ["--dtype", cpu_dtype(), "--block-size", "32"]
         command += ["--kv-cache-memory-bytes", str(options.kv_cache_gib * 2**30)]
     if not options.compile_model:
         command += ["--enforce-eager"]

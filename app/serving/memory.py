@@ -12,19 +12,22 @@ import psutil
 
 from app.checkpoints import Model
 from app.errors import NotEnoughMemory
+from app.serving.command import cpu_dtype
 
 GIB = 2**30
 PROCESS_BYTES = int(2.7 * GIB)
 """Of one vLLM without weights and cache."""
 WEIGHTS_FACTOR = 1.2
-"""Memory for each byte of weights: what is loaded, and what loading takes."""
+"""Memory for each byte of weights: what is loaded, and what loading takes. In float32 it is twice
+that, since checkpoints are kept in 16 bits."""
 
 
 def needed_bytes(model: Model, kv_cache_gib: int) -> int:
     """Return the memory of one replica on a CPU, in bytes. Weights that are still to be downloaded are not counted."""
     folder = model.folder
     files = [] if folder is None else [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
-    return PROCESS_BYTES + kv_cache_gib * GIB + int(sum(file.stat().st_size for file in files) * WEIGHTS_FACTOR)
+    factor = WEIGHTS_FACTOR if cpu_dtype() == "bfloat16" else 2 * WEIGHTS_FACTOR
+    return PROCESS_BYTES + kv_cache_gib * GIB + int(sum(file.stat().st_size for file in files) * factor)
 
 
 def free_bytes() -> int:

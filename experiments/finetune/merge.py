@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from app.schemas.checkpoint import CheckpointCard
 from experiments.finetune.errors import JobError
 
@@ -41,9 +43,9 @@ def staged(checkpoint: Path) -> Iterator[Path]:
 def save_merged(model: Any, tokenizer: Any, folder: Path) -> None:
     """Merge the adapter into the base's weights and write them with tokenizer, chat template and generation settings.
 
-    Each weight W of a layer with an adapter becomes W + (alpha / rank) B A, rounded to the base's type.
+    Each weight W of a layer with an adapter becomes W + (alpha / rank) B A, rounded to bfloat16.
     """
-    merged = model.merge_and_unload()
+    merged = model.merge_and_unload().to(torch.bfloat16)
     merged.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

@@ -20,7 +20,7 @@ from experiments.finetune.job import TrainingJob
 from experiments.finetune.merge import save_merged, staged, weights_hash, write_card
 from experiments.finetune.packing import plan
 from experiments.finetune.rows import read_rows
-from experiments.finetune.training import add_adapter, prepare, train
+from experiments.finetune.training import add_adapter, multiplying_dtype, prepare, train
 from terminal import Progress, note
 
 
@@ -47,7 +47,7 @@ def run_job(job: TrainingJob) -> Path:
 
 
 def load_base(base: str, device: torch.device) -> tuple[Any, Any]:
-    """Return the base's model in bfloat16 and its tokenizer.
+    """Return the base's model in the type in which its layers multiply, and its tokenizer.
 
     Raises:
         JobError: It is neither a folder of a checkpoint nor a Hugging Face id that can be loaded.
@@ -55,7 +55,7 @@ def load_base(base: str, device: torch.device) -> tuple[Any, Any]:
     transformers.utils.logging.disable_progress_bar()
     try:
         # SDPA takes the mask of a pack as it is; other attention kernels do not.
-        model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.bfloat16, attn_implementation="sdpa")
+        model = AutoModelForCausalLM.from_pretrained(base, dtype=multiplying_dtype(device), attn_implementation="sdpa")
         tokenizer = AutoTokenizer.from_pretrained(base)
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]

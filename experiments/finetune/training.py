@@ -1,8 +1,8 @@
 """The training loop: a LoRA adapter over a frozen base, one pack of rows for each step.
 
 Plain on purpose. Against a general trainer it leaves out what costs time on a CPU: padding, recomputing activations,
-and scoring the whole vocabulary at positions that have no label. The base is frozen in bfloat16; the adapter and its
-optimizer are float32, because small updates vanish in bfloat16.
+and scoring the whole vocabulary at positions that have no label. The base is frozen in bfloat16, or in float32 on a CPU
+without units for bfloat16; the adapter and its optimizer are float32, because small updates vanish in bfloat16.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from peft import LoraConfig, get_peft_model
 
+from corpus.processor import has_bfloat16_units
 from experiments.finetune.encoding import EncodedRow
 from experiments.finetune.errors import TrainingDiverged
 from experiments.finetune.job import TrainingSettings
@@ -27,6 +28,11 @@ def prepare(seed: int) -> torch.device:
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(len(os.sched_getaffinity(0)))
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def multiplying_dtype(device: torch.device) -> torch.dtype:
+    """Return in what the layers multiply: bfloat16 where the device has units for it, otherwise float32."""
+    return torch.bfloat16 if device.type != "cpu" or has_bfloat16_units() else torch.float32
 
 
 def add_adapter(model: Any, settings: TrainingSettings) -> Any:
@@ -68,13 +74,14 @@ def train(model: Any, steps: Sequence[Sequence[EncodedRow]], settings: TrainingS
     """
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     device = weights[0].device
+    dtype = multiplying_dtype(device)
     optimizer = torch.optim.AdamW(weights, weight_decay=settings.weight_decay, fused=True)
     model.train()
     for number, rows in enumerate(steps):
         rate = learning_rate(number, len(steps), settings)
         for group in optimizer.param_groups:
             group["lr"] = rate
-        with torch.autocast(device.type, dtype=torch.bfloat16):
+        with torch.autocast(device.type, dtype, enabled=dtype != torch.float32):
             loss = answer_loss(model, pack(rows).to(device))
         value = loss.item()
         if not math.isfinite(value):

@@ -212,14 +212,24 @@ class Embedder:
         return self._inference.vectors(batch, self._inference.prefix_tokens(prefix))
 
     def _use(self, dtype: EmbedderDtype) -> None:
-        """Multiply in bfloat16 where that is asked for, or faster, and gives the same vectors but for rounding."""
-        from indexer.embedding.inference import BFLOAT16_STEP
-        from indexer.embedding.packing import Packing, has_bfloat16_units
+        """Multiply in bfloat16 where that is asked for, or faster, and gives the same vectors but for rounding.
 
-        if dtype == "float32" or self._model.device.type != "cpu" or not (dtype == "bfloat16" or has_bfloat16_units()):
+        Raises:
+            EmbedderError: It is asked for, and the processor cannot.
+        """
+        from indexer.embedding.inference import BFLOAT16_STEP
+        from indexer.embedding.packing import Packing, packing_is_faster
+
+        if dtype == "float32" or self._model.device.type != "cpu" or not (dtype == "bfloat16" or packing_is_faster()):
             return
         exact = self._probes()
-        packing = Packing(self._model)
+        try:
+            packing = Packing(self._model)
+        except RuntimeError as error:
+            raise EmbedderError(
+                "OPENBOOK_EMBEDDER_DTYPE is bfloat16, and this processor cannot multiply it: "
+                f"{str(error).splitlines()[0]}. Leave it at auto, or set float32."
+            ) from error
         try:
             rounded = self._probes()
         except RuntimeError:

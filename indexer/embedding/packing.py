@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from corpus.processor import has_bfloat16_units
+
 LONG_ROW = 512
 """Inputs from which on a row's result would depend on how many rows are multiplied with it: between `FEW_ROWS` and
 `MANY_ROWS` of them the library adds up a long row in two halves, and rounds differently."""
@@ -19,10 +21,9 @@ FEW_ROWS = 32
 MANY_ROWS = 512
 
 
-def has_bfloat16_units() -> bool:
-    """Say whether this processor multiplies bfloat16 faster than float32."""
-    known = torch.cpu.get_capabilities()
-    return bool(known.get("amx_bf16") or known.get("avx512_bf16")) and torch.backends.mkldnn.is_available()
+def packing_is_faster() -> bool:
+    """Say whether packed layers are faster than those in float32 here."""
+    return has_bfloat16_units() and torch.backends.mkldnn.is_available()
 
 
 class PackedLinear(torch.nn.Module):  # type: ignore[misc]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from corpus.loading import load_corpus
+from corpus.processor import has_bfloat16_units
 from indexer.chunking import Cutting, chunk_documents
 from indexer.embedding import Embedder
 from indexer.parsing.markdown import headings
@@ -20,6 +21,7 @@ TIE = 0.001
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not has_bfloat16_units(), reason="needs a processor with units for bfloat16")
 def test_bfloat16_finds_the_same_ten_passages_as_float32_up_to_ties_for_99_of_100_questions():
     corpus = load_corpus(SHIPPED)
     exact, rounded = (Embedder.load(PACKAGED_EMBEDDER, dtype=dtype) for dtype in ("float32", "bfloat16"))

@@ -10,6 +10,7 @@ import numpy as np
 import psutil
 import pytest
 
+from corpus.processor import has_bfloat16_units
 from indexer.embedding import Embedder
 from indexer.embedding.batches import BATCH_TOKENS, batches
 from indexer.embedding.fingerprint import Fingerprint
@@ -49,6 +50,16 @@ def test_vectors_agree_with_sentence_transformers():
     np.testing.assert_allclose(exact.embed_passages(TEXTS), reference(), atol=1e-5)
 
 
+def test_bfloat16_on_a_processor_that_cannot_multiply_it_is_a_clear_error(monkeypatch):
+    def refused(*_):
+        raise RuntimeError("bf16 path needs the cpu support avx512bw\nmore")
+
+    monkeypatch.setattr("indexer.embedding.packing.PackedLinear", refused)
+    with pytest.raises(EmbedderError, match=r"OPENBOOK_EMBEDDER_DTYPE is bfloat16.*avx512bw\. Leave it at auto"):
+        Embedder.load(PACKAGED_EMBEDDER, dtype="bfloat16")
+
+
+@pytest.mark.skipif(not has_bfloat16_units(), reason="needs a processor with units for bfloat16")
 def test_vectors_in_bfloat16_differ_by_rounding_alone():
     rounded = Embedder.load(PACKAGED_EMBEDDER, dtype="bfloat16")
     assert rounded.dtype == "bfloat16"

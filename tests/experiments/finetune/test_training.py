@@ -18,6 +18,11 @@ def adapted(job: TrainingJob):
     return add_adapter(model, job.settings), encode(ROWS, tokenizer, 128)
 
 
+@pytest.fixture(params=[True, False], ids=["with units for bfloat16", "without"])
+def units(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.finetune.training.has_bfloat16_units", lambda: request.param)
+
+
 def test_the_loss_is_the_cross_entropy_over_all_logits_with_the_prompt_masked_out(base) -> None:
     model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32, attn_implementation="sdpa").eval()
     rows = encode(ROWS, AutoTokenizer.from_pretrained(base), 128)
@@ -51,10 +56,18 @@ def test_only_the_adapter_is_trained_and_in_float32(job: TrainingJob) -> None:
     assert all("lora_" in name and dtype == torch.float32 for name, dtype in trained.items())
 
 
+@pytest.mark.usefixtures("units")
 def test_the_loss_falls(job: TrainingJob) -> None:
     model, rows = adapted(job)
     losses = list(train(model, plan(rows, 20, 64, 0), job.settings))
     assert losses[-1] < 0.5 * losses[0]
+
+
+def test_without_units_for_bfloat16_the_base_is_float32(job: TrainingJob, monkeypatch: pytest.MonkeyPatch) -> None:
+    for units, dtype in ((True, torch.bfloat16), (False, torch.float32)):
+        monkeypatch.setattr("experiments.finetune.training.has_bfloat16_units", lambda found=units: found)
+        model, _ = load_base(job.base, prepare(0))
+        assert model.dtype == dtype
 
 
 def test_a_loss_that_is_no_number_stops_the_training(job: TrainingJob) -> None:
