@@ -89,10 +89,14 @@ def weights(folder: Path, size: int) -> Model:
     return Model(folder.name, str(folder))
 
 
-def test_the_memory_of_a_replica_is_that_of_its_process_its_cache_and_its_weights(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("units", "weights_gib"), [(True, 12), (False, 24)])
+def test_the_memory_of_a_replica_is_that_of_its_process_its_cache_and_its_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, units: bool, weights_gib: int
+) -> None:
+    monkeypatch.setattr("app.serving.command.has_bfloat16_units", lambda: units)
     small, large = weights(tmp_path / "small@1", 0), weights(tmp_path / "large@1", 10 * GIB)
     assert needed_bytes(small, 3) - needed_bytes(small, 1) == 2 * GIB
-    assert needed_bytes(large, 1) - needed_bytes(small, 1) == 12 * GIB
+    assert needed_bytes(large, 1) - needed_bytes(small, 1) == weights_gib * GIB
 
 
 @pytest.mark.parametrize(
