@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+
 import click
 
 import terminal
@@ -48,6 +51,8 @@ BENCHES = {
 @click.group(cls=terminal.LazyGroup, lazy=BENCHES)
 def bench() -> None:
     """Measure Openbook against a named baseline."""
+    # Ended by a supervisor, it removes its temporary store and ends its servers just as after Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 @click.group(cls=terminal.LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
 from indexer.benchmarks import growing, ingesting
+from tests.conftest import REPOSITORY, openbook_environment
 
 
 def test_the_same_chunks_are_embedded_by_each_contender(tmp_path, settings):
@@ -26,3 +32,20 @@ def test_growth_is_measured_by_tenths_and_one_changed_file_after_it(settings):
     assert (len(growth.seconds), len(growth.resident_mib)) == (10, 10)
     assert growth.unchanged_seconds > 0
     assert growth.changed_seconds > 0
+
+
+def test_a_benchmark_that_is_ended_leaves_nothing_behind(tmp_path):
+    """SIGTERM is what a supervisor, a container or `timeout` sends."""
+    environment = {**openbook_environment(tmp_path / "home"), "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "openbook", "bench", "ingest", "--documents", "100000"]
+    with subprocess.Popen(command, cwd=REPOSITORY, env=environment, stderr=subprocess.DEVNULL) as process:
+        for _ in range(600):
+            if list(tmp_path.glob("openbook-bench-*/*")):
+                break
+            time.sleep(0.1)
+        else:
+            process.kill()
+            pytest.fail("The benchmark has not begun within a minute.")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert list(tmp_path.glob("openbook-bench-*")) == []
