@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import httpx
 
 from tests.app.openai_server import OpenAiServer
 from tests.conftest import READY, REPOSITORY, openbook_environment
+from tests.waiting import wait_for
 
 
 @contextmanager
@@ -37,11 +37,3 @@ def served(home: Path, engine: OpenAiServer, *options: str) -> Iterator[tuple[su
     finally:
         process.kill()
         process.wait()
-
-
-def wait_for(reached: Callable[[], object], seconds: float = 10.0) -> None:
-    """Wait until something is true."""
-    ends_at = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < ends_at
-        time.sleep(0.01)

@@ -23,7 +23,8 @@ from app.flow.buckets import Buckets
 from app.flow.drain import Drain
 from tests.app.conftest import Serve
 from tests.app.openai_server import OpenAiServer
-from tests.app.serving import served, wait_for
+from tests.app.serving import served
+from tests.waiting import wait_for
 
 WHO = {"question": "Who is the keeper of the lighthouse?", "retriever": "none"}
 

@@ -16,7 +16,8 @@ from app.access.keyring import create_key
 from app.logs.formatters import JsonFormatter, TextFormatter
 from tests.app.conftest import Serve
 from tests.app.openai_server import OpenAiServer
-from tests.app.serving import served, wait_for
+from tests.app.serving import served
+from tests.waiting import wait_for
 
 WHO = {"question": "Who is the keeper of the lighthouse?"}
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

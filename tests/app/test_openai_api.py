@@ -18,7 +18,7 @@ from app.engine import ServedModel
 from app.schemas.answer import Answer
 from tests.app.conftest import Serve
 from tests.app.openai_server import MODEL, OpenAiServer
-from tests.app.test_streaming import wait_for
+from tests.waiting import wait_for
 
 KEEPER = "Who is the keeper of the lighthouse?"
 ASKED: list[Any] = [{"role": "user", "content": KEEPER}]

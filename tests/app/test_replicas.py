@@ -25,7 +25,7 @@ from app.serving.engine_process import ServerProcess
 from app.serving.memory import GIB, needed_bytes, require_memory
 from app.serving.replica_set import ReplicaSet
 from app.serving.slots import Slot, cpu_slots, gpu_slots, visible_gpus
-from tests.app.test_serving import wait_for
+from tests.waiting import wait_for
 
 SMALL = Path(__file__).parent / "small_engine.py"
 MODEL = Model("small@1", "/nowhere")

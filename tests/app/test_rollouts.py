@@ -37,7 +37,7 @@ from tests.app.conftest import pool, running
 from tests.app.openai_server import openai_server
 from tests.app.test_checkpoints import add_checkpoint
 from tests.app.test_replicas import launch_small
-from tests.app.test_serving import wait_for
+from tests.waiting import wait_for
 
 KEEPER = "Who is the keeper of the lighthouse?"
 

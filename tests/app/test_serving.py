@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -19,6 +18,7 @@ from app.serving.command import EngineOptions, core_list, vllm_command, vllm_env
 from app.serving.engine_process import describe_log, end_guarded, spawn_guarded
 from app.serving.supervisor import Supervisor
 from app.settings import Settings
+from tests.waiting import wait_for
 
 STUBBORN = "import signal, time; signal.signal(15, lambda *_: None); time.sleep(60)"
 FAMILY = f"""
@@ -28,13 +28,6 @@ print(child.pid, flush=True)
 time.sleep(60)
 """
 """A command whose child leaves the process group and ignores SIGTERM."""
-
-
-def wait_for(condition: object, seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def child_of(log: Path) -> int:

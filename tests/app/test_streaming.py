@@ -6,8 +6,7 @@ import json
 import re
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -19,6 +18,7 @@ from app.schemas.passage import Citation
 from app.schemas.problem import Problem
 from tests.app.conftest import Serve
 from tests.app.openai_server import OpenAiServer
+from tests.waiting import wait_for
 
 KEEPER = "Who is the keeper of the lighthouse?"
 Events = list[tuple[str, dict[str, Any]]]
@@ -39,13 +39,6 @@ def stream(api: httpx.Client, **request: object) -> Events:
         assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
         assert (response.headers["x-accel-buffering"], response.headers["cache-control"]) == ("no", "no-store")
         return list(events_of(response))
-
-
-def wait_for(reached: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not reached() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert reached()
 
 
 def test_a_stream_is_retrieval_tokens_citations_and_the_whole_answer(api: httpx.Client) -> None:

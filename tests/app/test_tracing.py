@@ -14,8 +14,8 @@ from app.serving.command import EngineOptions, vllm_command, vllm_environment
 from tests.app.conftest import Serve
 from tests.app.openai_server import OpenAiServer
 from tests.app.otlp_receiver import OtlpReceiver, attributes, otlp_receiver
-from tests.app.serving import wait_for
 from tests.conftest import REPOSITORY
+from tests.waiting import wait_for
 
 WHO = {"question": "Who is the keeper of the lighthouse?"}
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.app.library import Library, open_library
-from tests.app.serving import wait_for
 from tests.conftest import openbook_environment
+from tests.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

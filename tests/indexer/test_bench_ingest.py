@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from indexer.benchmarks import growing, ingesting
 from tests.conftest import REPOSITORY, openbook_environment
+from tests.waiting import wait_for
 
 
 def test_the_same_chunks_are_embedded_by_each_contender(tmp_path, settings):
@@ -39,13 +39,10 @@ def test_a_benchmark_that_is_ended_leaves_nothing_behind(tmp_path):
     environment = {**openbook_environment(tmp_path / "home"), "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-m", "openbook", "bench", "ingest", "--documents", "100000"]
     with subprocess.Popen(command, cwd=REPOSITORY, env=environment, stderr=subprocess.DEVNULL) as process:
-        for _ in range(600):
-            if list(tmp_path.glob("openbook-bench-*/*")):
-                break
-            time.sleep(0.1)
-        else:
+        try:
+            wait_for(lambda: list(tmp_path.glob("openbook-bench-*/*")), 60)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 128 + signal.SIGTERM
+        finally:
             process.kill()
-            pytest.fail("The benchmark has not begun within a minute.")
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 128 + signal.SIGTERM
     assert list(tmp_path.glob("openbook-bench-*")) == []

@@ -25,8 +25,8 @@ from app.schemas.checkpoint import CheckpointCard
 from app.schemas.rollout import RolloutRequest
 from corpus.digests import file_sha256
 from terminal import note
-from tests.app.test_serving import wait_for
 from tests.conftest import RunningServer, furnish, run_openbook, serving
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(1200)]
 

@@ -12,9 +12,9 @@ import pytest
 
 from app.base_checkpoint import LABEL
 from tests.app.otlp_receiver import attributes, otlp_receiver
-from tests.app.serving import wait_for
 from tests.app.test_metrics import metrics_asked_for
 from tests.conftest import REPOSITORY, SALTMERE, RunningServer, openbook_environment, run_openbook, wait_until_ready
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.engine
 
