@@ -91,10 +91,10 @@ def _require_served(checkpoint: str | None, served: Collection[str]) -> None:
 
 
 def _refuse_what_would_do_nothing(settings: Settings) -> None:
-    asked = {name: getattr(settings, name) for name in FOR_STARTED_ENGINES if name in settings.model_fields_set}
-    idle = [name for name, value in asked.items() if value != Settings.model_fields[name].default]
+    values = {name: getattr(settings, name) for name in FOR_STARTED_ENGINES}
+    idle = {name: value for name, value in values.items() if value != Settings.model_fields[name].default}
     if idle:
-        named = ", ".join(f"OPENBOOK_{name.upper()}={_shown(asked[name])}" for name in idle)
+        named = ", ".join(f"OPENBOOK_{name.upper()}={_shown(value)}" for name, value in idle.items())
         raise UsageError(
             f"{named} is for vLLM servers that are started here, and every model asked for runs at --engine-url. Set "
             "it where those engines are started, or name with --model what is to be served from here."
