@@ -226,6 +226,8 @@ class Embedder:
         try:
             packing = Packing(self._model)
         except RuntimeError as error:
+            if dtype == "auto":
+                return
             raise EmbedderError(
                 "OPENBOOK_EMBEDDER_DTYPE is bfloat16, and this processor cannot multiply it: "
                 f"{str(error).splitlines()[0]}. Leave it at auto, or set float32."

@@ -50,13 +50,28 @@ def test_vectors_agree_with_sentence_transformers():
     np.testing.assert_allclose(exact.embed_passages(TEXTS), reference(), atol=1e-5)
 
 
-def test_bfloat16_on_a_processor_that_cannot_multiply_it_is_a_clear_error(monkeypatch):
+@pytest.fixture
+def refused_bfloat16(monkeypatch):
+    """A processor that says it has units for bfloat16, for which the library has no code."""
+
     def refused(*_):
         raise RuntimeError("bf16 path needs the cpu support avx512bw\nmore")
 
     monkeypatch.setattr("indexer.embedding.packing.PackedLinear", refused)
+    monkeypatch.setattr("indexer.embedding.packing.packing_is_faster", lambda: True)
+
+
+@pytest.mark.usefixtures("refused_bfloat16")
+def test_bfloat16_on_a_processor_that_cannot_multiply_it_is_a_clear_error():
     with pytest.raises(EmbedderError, match=r"OPENBOOK_EMBEDDER_DTYPE is bfloat16.*avx512bw\. Leave it at auto"):
         Embedder.load(PACKAGED_EMBEDDER, dtype="bfloat16")
+
+
+@pytest.mark.usefixtures("refused_bfloat16")
+def test_a_processor_that_cannot_multiply_bfloat16_embeds_in_float32_where_the_type_is_left_to_openbook():
+    embedder = Embedder.load(PACKAGED_EMBEDDER)
+    assert embedder.dtype == "float32"
+    np.testing.assert_allclose(embedder.embed_passages(TEXTS), reference(), atol=1e-5)
 
 
 @pytest.mark.skipif(not has_bfloat16_units(), reason="needs a processor with units for bfloat16")
