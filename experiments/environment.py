@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import platform
 from importlib import metadata
-from pathlib import Path
 
 import psutil
+
+from corpus.processor import processor_name
 
 PACKAGES = (
     "openbook",
@@ -25,22 +26,13 @@ PACKAGES = (
 def environment() -> dict[str, str]:
     """Return what to name beside every figure; nothing that identifies a person or a machine."""
     return {
-        "processor": _processor(),
+        "processor": processor_name(),
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
         "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         **{name: version for name in PACKAGES if (version := _version(name))},
     }
-
-
-def _processor() -> str:
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        for line in information.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _version(package: str) -> str | None:
